@@ -1,7 +1,7 @@
 // The copy of Cordon that hooks start.
 import { spawnSync } from 'node:child_process'
 import { appendFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, realpathSync } from 'node:fs'
-import { renameSync, rmSync, writeFileSync } from 'node:fs'
+import { renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -83,6 +83,32 @@ test('a hook whose grants contain the copy refuses with a way out, and install a
   expect(stderr).toContain('grant folders that do not contain it')
   expect(install().status).toBe(0)
   expect(check().status).toBe(0)
+})
+
+test('a file tool cannot make or change what the project would start, and can write beside it', () => {
+  expect(install().status).toBe(0)
+  const decisionFor = (path: string): string => {
+    const call = {
+      ...{ hook_event_name: 'PreToolUse', tool_name: 'Write', cwd: project, permission_mode: 'acceptEdits' },
+      tool_input: { file_path: join(project, 'node_modules', path), content: 'x' },
+    }
+    const { stdout } = spawnSync(join(data(), 'bin/cordon'), ['hook', 'claude-code'], {
+      ...{ cwd: project, encoding: 'utf8', input: JSON.stringify(call) },
+      env: { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: join(root, 'home'), CLAUDE_PROJECT_DIR: project },
+    })
+    return /"permissionDecision":\s*"(\w+)"/.exec(stdout)?.[1] ?? 'none'
+  }
+  const script = join(project, 'node_modules/.bin/cordon')
+  expect(decisionFor('.bin/cordon')).toBe('deny')
+  rmSync(script)
+  expect(decisionFor('.bin/cordon')).toBe('deny')
+  writeFileSync(script, '#!/bin/sh\n')
+  expect(decisionFor('.bin/cordon')).toBe('deny')
+  expect(decisionFor('typescript/index.js')).toBe('deny')
+  expect(decisionFor('yaml/index.js')).toBe('deny')
+  expect(decisionFor('left-pad/index.js')).not.toBe('deny')
+  rmSync(script)
+  symlinkSync('../cordon/bin/cordon.js', script)
 })
 
 test.each(['bin/load-bundle.js', '../yaml/dist/index.js'])('a package with a changed %s is not copied', (name) => {

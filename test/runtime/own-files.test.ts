@@ -17,7 +17,7 @@ import {
   verifyAudit,
 } from '../../src/runtime/index.js'
 import type { OwnFile } from '../../src/runtime/index.js'
-import { credentialFiles, engineFiles } from '../../src/runtime/own-files/index.js'
+import { credentialFiles, engineFiles, userFiles } from '../../src/runtime/own-files/index.js'
 import { openSandbox } from '../../src/sandbox/index.js'
 import type { Form } from '../../src/sandbox/index.js'
 import { exitCodeOf } from '../ending.js'
@@ -36,6 +36,24 @@ const boundaryOf = (workspace: string, filesystem: object): Boundary => {
 const carvedIn = (patterns: Boundary['read']): readonly string[] =>
   patterns.filter(({ negated }) => negated).map(({ text }) => text)
 const EXPOSED = expect.objectContaining({ code: 'own-file-exposed' }) as Error
+
+describe('the copies of Cordon that hooks start', () => {
+  const files = userFiles({ XDG_DATA_HOME: '/data' }, '/home/a')
+
+  it.each(['/usr/local/lib', '/data', '/home/a/.local/share'])('are taken out of the write root %s', (folder) => {
+    const { write } = shieldOwnFiles(boundaryOf('/home/a/work', { write: [folder] }), files)
+    expect(carvedIn(write)).toContain(`!${folder}/cordon`)
+  })
+
+  it.each(['/usr/local/lib/cordon', '/data/cordon/bin'])('cannot be granted: %s', (folder) => {
+    expect(() => shieldOwnFiles(boundaryOf('/home/a/work', { write: [folder] }), files)).toThrow(EXPOSED)
+  })
+
+  it('leave a folder beside them as it is', () => {
+    const boundary = boundaryOf('/home/a/work', { write: ['/usr/local/lib/other'] })
+    expect(shieldOwnFiles(boundary, files)).toBe(boundary)
+  })
+})
 
 describe('the boundary of a tool and the audit log', () => {
   const places = {

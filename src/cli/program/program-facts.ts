@@ -3,13 +3,13 @@ import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
 import { bindGlob, isWithinPath, parseAbsolutePath, parsePathGlob } from '../../policy/index.js'
-import { PACKAGE_FOLDER } from '../../runtime/own-files/index.js'
+import { MACHINE_FOLDER, PACKAGE_FOLDER } from '../../runtime/own-files/index.js'
 import { futurePathOf } from '../../sandbox/index.js'
 
 import type { Environment } from '../command-line.js'
 import { dataFolderOf, homeOf } from '../settings/own-folders.js'
 import { copyName } from './copy-program.js'
-import { MACHINE_FOLDER, SHARED_LAUNCHER, launcherOf, programsIn, readLauncher } from './program-launcher.js'
+import { SHARED_LAUNCHER, launcherOf, programsIn, readLauncher } from './program-launcher.js'
 
 /** The problem of the copy that a line starts. Undefined if there is none. */
 export const copyProblem = (line: string, scope: string, environment: Environment): string | undefined => {

@@ -5,9 +5,6 @@ import { join } from 'node:path'
 
 import { quoted } from '../../runtime/agent-hook/index.js'
 
-/** For hooks of all users of this machine. Only root can write it. */
-export const MACHINE_FOLDER = '/usr/local/lib/cordon'
-
 export const programsIn = (dataFolder: string): string => join(dataFolder, 'programs')
 
 export const launcherOf = (dataFolder: string): string => join(dataFolder, 'bin', 'cordon')

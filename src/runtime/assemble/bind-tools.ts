@@ -1,5 +1,4 @@
 import { homedir } from 'node:os'
-import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 
 import type { SecretSource } from '../../egress/index.js'
@@ -11,15 +10,12 @@ import { unconfinedTool } from '../call/unconfined-tool.js'
 import type { CordonOptions } from '../cordon-options.js'
 import { sourcesOf } from '../network/index.js'
 import {
-  configFiles,
-  copyFiles,
   credentialFiles,
   engineFiles,
   namedFiles,
-  packageFiles,
   programFiles,
   shieldOwnFiles,
-  stateFiles,
+  userFiles,
 } from '../own-files/index.js'
 import type { OwnFile } from '../own-files/index.js'
 import { registryOwnFiles } from '../registry/index.js'
@@ -70,7 +66,7 @@ export const bindTools = (
     requireWithin(definition)
     const verdict = hold(definition)
     const bound = bindTool(definition, places)
-    const all = [...ownFiles, ...programFiles(bound.gate.boundary)]
+    const all = [...ownFiles, ...programFiles(bound.gate.boundary, { workspace: places.workspace })]
     const boundary = shieldOwnFiles(bound.gate.boundary, all, bound.cwd)
     return { ...bound, ownFiles: all, manifest: verdict, gate: { ...bound.gate, boundary } }
   }
@@ -127,10 +123,8 @@ const ownFilesOf = (options: CordonOptions, sources: BoundTools['sources'], { ho
     ...registryOwnFiles(registry),
     ...engineFiles(environment ?? {}, containers?.socket),
     ...credentialFiles(sources, { folder: process.cwd(), home, searchPath: environment?.['PATH'] }),
-    ...configFiles(configFolder ?? join(home, '.config', 'cordon')),
-    ...stateFiles(join(home, '.local', 'state', 'cordon')),
-    ...copyFiles(join(home, '.local', 'share', 'cordon')),
-    ...packageFiles(join(home, '.cache', 'cordon', 'mcp')),
+    // Hooks and commands of this user go by the variables of the process.
+    ...userFiles({ ...process.env, ...environment }, home, configFolder),
     ...namedFiles(
       tools.flatMap(({ policyFile }) => policyFile ?? []),
       'the policy of a tool',

@@ -7,4 +7,12 @@ export { packagesFrom, placeOfPackage } from './packages.js'
 export type { InstalledPackage } from './packages.js'
 export { PACKAGE_FOLDER, programFiles, refuseOwnProgram } from './program-files.js'
 export { shieldOwnFiles } from './shield-own-files.js'
-export { configFiles, copyFiles, namedFiles, packageFiles, stateFiles } from './settings-files.js'
+export {
+  MACHINE_FOLDER,
+  configFiles,
+  copyFiles,
+  namedFiles,
+  packageFiles,
+  stateFiles,
+  userFiles,
+} from './settings-files.js'

@@ -61,7 +61,9 @@ export const refuseOwnProgram = (
   const files = programFiles(boundary, { startedAs })
   for (const { negated, base, text } of boundary.write) {
     const real = futurePathOf(base)
-    const inside = negated ? undefined : files.find(({ path }) => isWithinPath(parseAbsolutePath(path), real))
+    const inside = negated
+      ? undefined
+      : files.find(({ path }) => isWithinPath(path as AbsolutePath, real) && existsSync(path))
     if (inside !== undefined) throw fail('program-in-write-root', { path: inside.path, grant: text, fix })
   }
 }

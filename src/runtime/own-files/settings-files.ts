@@ -30,10 +30,34 @@ export const packageFiles = (folder: string): readonly OwnFile[] => [
   { path: folder, access: 'read-only', what: 'the packages of MCP servers', fix: 'grant something else' },
 ]
 
+/** The copy from which hooks of all users of this machine start. Only root can write it. */
+export const MACHINE_FOLDER = '/usr/local/lib/cordon'
+
 /** Copies of Cordon, from which hooks and gateways start. */
-export const copyFiles = (folder: string): readonly OwnFile[] => [
-  { path: folder, access: 'read-only', what: 'the copies of Cordon', fix: 'grant something else' },
-]
+export const copyFiles = (folder: string): readonly OwnFile[] =>
+  [folder, MACHINE_FOLDER].map((path) => ({
+    path,
+    access: 'read-only',
+    what: 'the copies of Cordon',
+    fix: 'grant something else',
+  }))
+
+type Variables = Readonly<Record<string, string | undefined>>
+
+/** The folders of a user: those by default, and those that the variables of the XDG specification name. */
+export const userFiles = (variables: Variables, home: string, config?: string): readonly OwnFile[] => {
+  const folders = (name: string, ...otherwise: readonly string[]): readonly string[] => {
+    const named = variables[name]
+    const usual = join(home, ...otherwise, 'cordon')
+    return named?.startsWith('/') === true ? [...new Set([join(named, 'cordon'), usual])] : [usual]
+  }
+  return [
+    ...(config === undefined ? folders('XDG_CONFIG_HOME', '.config') : [config]).flatMap(configFiles),
+    ...folders('XDG_STATE_HOME', '.local', 'state').flatMap(stateFiles),
+    ...folders('XDG_DATA_HOME', '.local', 'share').flatMap(copyFiles),
+    ...folders('XDG_CACHE_HOME', '.cache').flatMap((folder) => packageFiles(join(folder, 'mcp'))),
+  ]
+}
 
 /** Files that the user named: policies, rules, certificates, tools. A pipe cannot be changed afterwards. */
 export const namedFiles = (paths: readonly string[], what: string): readonly OwnFile[] =>
