@@ -1,12 +1,13 @@
 // Edits settings of agents in JSON with comments: adds the hook to a list of the file, or removes it. Everything else
 // in the file stays as it is.
-import { applyEdits, findNodeAtLocation, getNodeValue, modify, parseTree, printParseErrorCode } from 'jsonc-parser'
+import { applyEdits, findNodeAtLocation, getNodeValue, modify, parseTree } from 'jsonc-parser'
 import type { JSONPath, Node, ParseError } from 'jsonc-parser'
 
 import { fail } from '../../errors/index.js'
 import { isInstalledCommand } from '../../runtime/agent-hook/index.js'
 import { isMapping } from '../../shapes/index.js'
 
+import { jsonProblem, lineAt } from '../settings/json-problem.js'
 import type { AgentSettings, Scope } from './agent.js'
 
 interface HookList {
@@ -84,10 +85,10 @@ const read = (text: string, path: string): Node => {
   const tree = parseTree(text, errors, { allowTrailingComma: true })
   const [first] = errors
   if (tree !== undefined && first === undefined && tree.type === 'object') return tree
-  const line = text.slice(0, first?.offset ?? 0).split('\n').length
+  const line = lineAt(text, first?.offset ?? 0)
   throw fail('file-syntax', {
     source: `${path}:${String(line)}`,
-    problem: first === undefined ? 'it is not an object' : printParseErrorCode(first.error),
+    problem: first === undefined ? 'it is not an object' : jsonProblem(first),
     form: 'JSON',
     fix: 'correct the file; Cordon changes no settings that it cannot read',
   })

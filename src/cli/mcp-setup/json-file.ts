@@ -1,7 +1,8 @@
 // A client's file in JSON, with comments and trailing commas as several clients allow. Changes keep both.
-import { applyEdits, modify, parse, printParseErrorCode } from 'jsonc-parser'
+import { applyEdits, modify, parse } from 'jsonc-parser'
 import type { ParseError } from 'jsonc-parser'
 
+import { jsonProblem, lineAt } from '../settings/json-problem.js'
 import type { ConfigText } from './config-text.js'
 
 const FORM = { formattingOptions: { insertSpaces: true, tabSize: 2 } }
@@ -12,7 +13,7 @@ export const jsonText: ConfigText = {
     const value = parse(text, errors, { allowTrailingComma: true }) as unknown
     const [first] = errors
     if (first !== undefined)
-      throw new Error(`${printParseErrorCode(first.error)} in line ${String(lineOf(text, first.offset))}`)
+      throw new Error(`${jsonProblem(first)} in line ${String(lineAt(text, first.offset))}`)
     return value
   },
   withFields: (text, place, fields) =>
@@ -21,5 +22,3 @@ export const jsonText: ConfigText = {
       text,
     ),
 }
-
-const lineOf = (text: string, offset: number): number => text.slice(0, offset).split('\n').length

@@ -1,11 +1,12 @@
 // Settings of agents that Cordon only reads. A file that cannot be read is an obstacle: nobody knows what it turns off.
-import { parse as parseJson, printParseErrorCode } from 'jsonc-parser'
+import { parse as parseJson } from 'jsonc-parser'
 import type { ParseError } from 'jsonc-parser'
 import { parse as parseToml } from 'smol-toml'
 
 import { messageOf } from '../../../errors/index.js'
 import { isMapping } from '../../../shapes/index.js'
 
+import { jsonProblem, lineAt } from '../../settings/json-problem.js'
 import { readSettings } from '../settings-place.js'
 import type { Obstacle } from './obstacle.js'
 
@@ -21,7 +22,7 @@ export const jsonSettings = (file: string): OtherSettings =>
     const errors: ParseError[] = []
     const value: unknown = parseJson(text, errors, { allowTrailingComma: true })
     const [first] = errors
-    if (first !== undefined) throw new Error(printParseErrorCode(first.error))
+    if (first !== undefined) throw new Error(`${jsonProblem(first)} (line ${String(lineAt(text, first.offset))})`)
     return value
   })
 
