@@ -47,7 +47,16 @@ export const lookUp = (name: string, searchPath: string): string | undefined =>
     .split(delimiter)
     .filter((folder) => isAbsolute(folder))
     .map((folder) => join(folder, name))
-    .find((path) => isExecutable(path) && statSync(path, { throwIfNoEntry: false })?.isFile() === true)
+    .find((path) => isExecutable(path) && isFile(path))
+
+/** False in a folder that this user cannot enter. */
+const isFile = (path: string): boolean => {
+  try {
+    return statSync(path).isFile()
+  } catch {
+    return false
+  }
+}
 
 type Needs = Omit<Program, 'path'>
 

@@ -48,7 +48,8 @@ const VERSION = /^v?(?<version>\d+\.\d+\.\d+)(?:[-+].*)?$/
 
 /** From the package of the program, or from a folder or file that has the version as its name. */
 const versionAt = (path: string, packageName: string): string | undefined => {
-  const real = realpathSync(path)
+  const real = realPathOf(path)
+  if (real === undefined) return undefined
   const named = real
     .split('/')
     .map((name) => VERSION.exec(name)?.groups?.['version'])
@@ -59,6 +60,15 @@ const versionAt = (path: string, packageName: string): string | undefined => {
     if (name !== undefined) break
   }
   return named
+}
+
+/** Undefined behind a folder that this user cannot enter. */
+const realPathOf = (path: string): string | undefined => {
+  try {
+    return realpathSync(path)
+  } catch {
+    return undefined
+  }
 }
 
 const packageIn = (folder: string): { readonly name?: unknown; readonly version?: unknown } => {
