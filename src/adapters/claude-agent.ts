@@ -54,7 +54,7 @@ export const claudeAgent = (cordon: SdkRuntime, options: ClaudeAgentOptions): Cl
   const own = `(?:${names.join('|')})$`
   // A copy elsewhere would hold no more: this very program runs from the package too. No tool can change it.
   const words = ['hook', 'claude-code', '--from-package', '--workspace', workspace, ...hook]
-  const command = installedCommand([...ownProgram(), ...words])
+  const command = installedCommand([...ownProgram(), ...words], 'install the package cordon again')
   return {
     suspended: calls.suspended,
     answer: async (call, answer) => {

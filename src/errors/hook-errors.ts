@@ -20,6 +20,30 @@ export const HOOK_ERRORS = {
     agent: 'The agent was started in a folder that is too wide. Ask the user to start it in a project folder.',
     fix: 'start the agent in the folder of a project; or say what to grant: cordon hook install {agent} --preset toolchains --write DIR',
   },
+  'hook-not-installed': {
+    when: 'A hook is to be uninstalled from settings that have none.',
+    message: 'no hook of {agent} is in {path}',
+    agent: 'There is no such hook.',
+    fix: '{fix}',
+  },
+  'hook-needs-root': {
+    when: 'Hooks for all users of the machine are installed or removed by an ordinary user.',
+    message: '--managed is for root: it changes {path}, which every user of this machine reads',
+    agent: 'Only root can change hooks for all users.',
+    fix: '{command}; or install it for yourself: --user',
+  },
+  'hook-settings-unwritable': {
+    when: 'The settings of a coding agent cannot be changed.',
+    message: 'cannot write {path}: {problem}',
+    agent: 'The settings of the agent cannot be changed.',
+    fix: '{fix}',
+  },
+  'program-copy-unwritable': {
+    when: 'The copy of Cordon, from which hooks and MCP entries start, cannot be made.',
+    message: 'cannot write the copy of Cordon {path}: {problem}',
+    agent: 'The copy of Cordon cannot be written.',
+    fix: 'make that folder writable for this user, or name another one: XDG_DATA_HOME=FOLDER',
+  },
   'program-altered': {
     when: 'The files of Cordon are not as they were packed, so no copy of them is made.',
     message: 'Cordon does not copy itself, because {path} is not as it was packed: {problem}',

@@ -38,7 +38,7 @@ export type {
 export { SYSTEM_PATH, findProgram, lookUp } from './grants/program.js'
 export { folderAround, startNeedsOf } from './result/start-needs.js'
 export type { StartContext, StartNeeds } from './result/start-needs.js'
-export { isKernelView, unmatchedReads } from './grants/survey.js'
+export { isKernelView, surveyGrants, unmatchedReads } from './grants/survey.js'
 export { unsetVariables } from './plan/environment.js'
 export { LIMIT_KINDS, MOST_VIOLATIONS_TOLD, describeViolation, isIntrusion, isLookup } from './result/violations.js'
 export type { LimitKind, ReachedLimit, RefusedOpen, SocketAddress, Violation } from './result/violations.js'

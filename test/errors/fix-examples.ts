@@ -37,6 +37,8 @@ export const FIX_EXAMPLES: Readonly<Record<{ [Code in ErrorCode]: Placed<Code> }
   'usage-error': 'did you mean: cordon policy show github?',
   'file-unreadable': 'relative paths start at the current directory, /home/me/project',
   'file-syntax': 'name a file with the tool in YAML or JSON',
+  'hook-not-installed': 'a hook is in /home/me/.claude/settings.json: cordon hook uninstall claude-code --user',
+  'hook-settings-unwritable': '/home/me/project/.claude must be a folder: move that file away',
   'program-in-write-root': 'copy Cordon out of the project: cordon hook install claude-code',
   'hook-cell-impossible': 'let the cell take its place: codex --sandbox danger-full-access',
   'option-unknown': 'did you mean "workspace"?',

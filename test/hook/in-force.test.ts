@@ -1,6 +1,6 @@
 // Whether an installed hook is in force, by the settings around it. The tests with the real agents try the same
 // settings with the program that reads them.
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { describe, expect, test } from 'vitest'
@@ -17,9 +17,43 @@ const check = ({ workspace, environment }: HookPlace, agent: string, more: Reado
 const IN_FORCE = { status: 0, stdout: expect.stringContaining(': in force') as string }
 const notInForce = (why: string) => ({ status: 1, stdout: expect.stringContaining(why) as string })
 
-test('without a hook the check fails, and says so', () => {
+test('without a hook the check fails, and says how to install one', () => {
   const place = hookPlace()
-  expect(place.cordon('hook', 'check')).toMatchObject({ status: 1, stdout: 'No hook is installed here.\n' })
+  expect(place.cordon('hook', 'check')).toMatchObject(notInForce('No hook is installed here.\nfix: '))
+  const [none, fix] = ['No hook of Codex is installed here.', 'fix: cordon hook install codex']
+  expect(check(place, 'codex')).toMatchObject(notInForce(`${none}\n${fix}\n`))
+})
+
+describe('a hook that would block every call', () => {
+  const BLOCKS = 'in force, but it blocks every call'
+
+  test('because of rules that nobody can read is reported with the file', () => {
+    const place = hookPlace()
+    place.cordon('hook', 'install', 'claude-code')
+    expect(check(place, 'claude-code')).toMatchObject(IN_FORCE)
+    const file = place.write('home/.config/cordon/rules.yaml', 'rules: [\n')
+    expect(check(place, 'claude-code')).toMatchObject(notInForce(BLOCKS))
+    expect(check(place, 'claude-code')).toMatchObject(notInForce(file))
+  })
+
+  test('in the home folder is reported there, and is in force in a project', () => {
+    const place = hookPlace()
+    place.cordon('hook', 'install', 'claude-code', '--user')
+    expect(check(place, 'claude-code')).toMatchObject(IN_FORCE)
+    expect(check({ ...place, workspace: place.home }, 'claude-code')).toMatchObject(notInForce(BLOCKS))
+    expect(place.cordon('hook', 'list').stdout).toMatch(/claude-code +user +yes/)
+  })
+
+  test('because a granted path is gone is reported with the path', () => {
+    const place = hookPlace()
+    const granted = place.write('granted', '')
+    place.cordon('hook', 'install', 'codex', '--user', '--read', granted)
+    place.cordon('hook', 'install', 'claude-code', '--read', granted)
+    expect(check(place, 'claude-code')).toMatchObject(IN_FORCE)
+    rmSync(granted)
+    expect(check(place, 'claude-code')).toMatchObject(notInForce(`path-missing: the granted path ${granted}`))
+    expect(check(place, 'codex')).toMatchObject(notInForce('path-missing'))
+  })
 })
 
 describe('a user without a home, as in many containers', () => {
@@ -52,8 +86,8 @@ describe('Claude Code', () => {
     const file = place.write('project/.claude/settings.json', OFF)
     expect(check(place, 'claude-code')).toMatchObject(notInForce(`${file} turns all hooks off`))
     const said = place.cordon('hook', 'install', 'claude-code', '--user').stdout
-    expect(said).toContain('not in force')
-    expect(said).toContain('--managed')
+    expect(said).toContain('NOT in force')
+    expect(said).toMatch(/fix: .*in this project.*: cordon hook install claude-code\n/)
     expect(place.cordon('hook', 'list').stdout).toMatch(/claude-code +user +no/)
     expect(place.cordon('doctor').stdout).toContain('NOT in force')
   })
@@ -71,8 +105,9 @@ describe('Claude Code', () => {
   test('own settings of the project that turn hooks off stay, and the check names them', () => {
     const place = hookPlace()
     const file = place.write('project/.claude/settings.local.json', OFF)
-    expect(place.cordon('hook', 'install', 'claude-code').stdout).toContain('not in force')
+    expect(place.cordon('hook', 'install', 'claude-code').stdout).toContain('NOT in force')
     expect(check(place, 'claude-code')).toMatchObject(notInForce(`${file} turns all hooks off`))
+    expect(check(place, 'claude-code')).toMatchObject(notInForce(`fix: remove "disableAllHooks" from ${file}`))
   })
 
   test('settings that cannot be read are no proof that the hook holds', () => {
@@ -176,5 +211,8 @@ test.each(['cursor', 'vscode'])('for %s the check does not claim what was never 
 test('only agents with settings of the machine take --managed', () => {
   const place = hookPlace()
   for (const agent of ['gemini', 'cursor', 'vscode', 'opencode'])
-    expect(place.cordon('hook', 'install', agent, '--managed')).toMatchObject({ status: 2 })
+    expect(place.cordon('hook', 'install', agent, '--managed')).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining('knows no settings') as string,
+    })
 })

@@ -13,6 +13,7 @@ import { dirname, join } from 'node:path'
 
 import { describe, expect, test } from 'vitest'
 
+import { cordonProcess } from '../cli/cordon.js'
 import { hookPlace } from './hook-line.js'
 
 const FILES: Readonly<Record<string, readonly [project: string, user: string]>> = {
@@ -40,7 +41,20 @@ describe.each(Object.entries(FILES))('%s', (agent, [project, user]) => {
     expect(cordon('hook', 'uninstall', agent).status).toBe(0)
     expect(cordon('hook', 'uninstall', agent, '--user').status).toBe(0)
     expect(cordon('hook', 'list').stdout).toBe('No hook is installed here.\n')
-    expect(cordon('hook', 'uninstall', agent).status).toBe(0)
+    expect(cordon('hook', 'uninstall', agent)).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining(`is in ${join(workspace, project)}`) as string,
+    })
+  })
+
+  test('is not said to be removed where it never was, and the place where it is gets named', () => {
+    const { cordon, home } = hookPlace()
+    cordon('hook', 'install', agent, '--user')
+    const ran = cordon('hook', 'uninstall', agent)
+    expect(ran).toMatchObject({ status: 1, stdout: '' })
+    expect(ran.stderr).toContain(`a hook is in ${join(home, user)}: cordon hook uninstall ${agent} --user`)
+    expect(cordon('hook', 'list').stdout).toContain(join(home, user))
+    expect(cordon('hook', 'uninstall', agent, '--user').status).toBe(0)
   })
 
   test('is installed once, and with the options of the last time', () => {
@@ -147,6 +161,62 @@ test('settings of the user that are a link stay one, and keep their mode', () =>
   expect(statSync(real).mode & 0o777).toBe(0o640)
 })
 
+test('options that another installation drops are named, and unchanged ones are not', () => {
+  const { cordon } = hookPlace()
+  cordon('hook', 'install', 'claude-code', '--net', 'example.org', '--env', 'A=b c')
+  const { stdout } = cordon('hook', 'install', 'claude-code', '--net', 'example.org', '--write', 'package.json')
+  expect(stdout).toContain(`) replace: --env 'A=b c'.`)
+  const same = cordon('hook', 'install', 'claude-code', '--net', 'example.org', '--write', 'package.json')
+  expect(same.stdout).not.toContain('replace')
+})
+
+test('a file where the folder of the settings must be is named, with the fix', () => {
+  const { cordon, write, workspace } = hookPlace()
+  write('project/.claude', '')
+  const ran = cordon('hook', 'install', 'claude-code')
+  expect(ran.status).toBe(1)
+  expect(ran.stderr).toContain(`${join(workspace, '.claude')} must be a folder`)
+})
+
+describe('options that would block every call', () => {
+  test.each([
+    ['a policy that does not exist', ['--policy', 'npmx'], 'did you mean --policy npm?'],
+    ['a mode that does not exist', ['--mode', 'foo'], '--mode does not know "foo"'],
+    ['a path that does not exist', ['--read', 'nowhere'], 'path-missing'],
+    ['a workspace that does not exist', ['--workspace', 'nowhere'], 'is not a folder'],
+    ['a rule file that does not exist', ['--rules', 'nowhere'], 'rules-unreadable'],
+  ])('%s: nothing is installed, and the error of the call is given', (_, options, error) => {
+    const { cordon, workspace } = hookPlace()
+    const ran = cordon('hook', 'install', 'claude-code', ...options)
+    expect(ran.status).not.toBe(0)
+    expect(ran.stderr).toContain(error)
+    expect(existsSync(join(workspace, '.claude'))).toBe(false)
+  })
+
+  test('rules that cannot be read keep the hook from being installed', () => {
+    const { cordon, write, workspace } = hookPlace()
+    const file = write('home/.config/cordon/rules.yaml', 'rules: [\n')
+    const ran = cordon('hook', 'install', 'claude-code')
+    expect(ran.status).not.toBe(0)
+    expect(ran.stderr).toContain(file)
+    expect(existsSync(join(workspace, '.claude'))).toBe(false)
+    write('home/.config/cordon/rules.yaml', 'rules: []\n')
+    expect(cordon('hook', 'install', 'claude-code').status).toBe(0)
+  })
+
+  test('the home folder is no project, and a hook for all projects can be installed in it', () => {
+    const { home, environment } = hookPlace()
+    const inHome = (...words: readonly string[]) =>
+      cordonProcess(['hook', ...words], { cwd: home, environment: { ...environment, CLAUDE_PROJECT_DIR: home } })
+    const refused = inHome('install', 'claude-code')
+    expect(refused.status).not.toBe(0)
+    expect(refused.stderr).toContain('hook-workspace-too-wide')
+    const installed = inHome('install', 'claude-code', '--user')
+    expect(installed).toMatchObject({ status: 0, stderr: '' })
+    expect(installed.stdout).toContain('hook-workspace-too-wide')
+  })
+})
+
 test('--print writes nothing', () => {
   const { cordon, workspace } = hookPlace()
   const ran = cordon('hook', 'install', 'claude-code', '--print')
@@ -167,7 +237,10 @@ test('the installed command blocks if the hook prints nothing that says so', () 
   expect(shell(`cat message | ${command}`)).toMatchObject({ status: 0, stdout: '' })
   const killed = shell(`cat message | ${command.replace(/'hook' 'claude-code'/, "'no-such-command'")}`)
   expect(killed.status).toBe(2)
-  expect(killed.stderr).not.toBe('')
+  expect(killed.stderr).toContain('the hook failed (status')
+  const missing = shell(`cat message | ${command.replaceAll('/bin/cordon', '/bin/no-cordon')}`)
+  expect(missing.status).toBe(2)
+  expect(missing.stderr).toContain('fix: cordon hook install claude-code\n')
 })
 
 test('a wrong agent or option is refused, with the right one', () => {

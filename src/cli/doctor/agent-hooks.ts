@@ -4,10 +4,11 @@ import { installedHooks } from '../hook/in-force/installed-hooks.js'
 import type { HookDiagnosis } from './diagnosis.js'
 
 export const examineHooks = async (environment: Environment): Promise<readonly HookDiagnosis[]> =>
-  installedHooks(await allAgents(), environment).map(({ agent, scope, file, obstacles }) => ({
+  (await installedHooks(await allAgents(), environment)).map(({ agent, scope, file, state, obstacles }) => ({
     agent: agent.name,
     scope,
     file,
-    in_force: obstacles.length === 0,
+    in_force: state === 'in force',
+    state,
     problems: obstacles,
   }))

@@ -37,6 +37,8 @@ export interface HookDiagnosis {
   readonly scope: string
   readonly file: string
   readonly in_force: boolean
+  /** In words. */
+  readonly state: string
   readonly problems: readonly { readonly problem: string; readonly fix: string }[]
 }
 

@@ -87,8 +87,8 @@ const engineLines = ({ found, silent, fix }: EngineDiagnosis): readonly string[]
     : [`${found.name} ${found.version}, ${found.rootless ? 'rootless' : 'of root'}, at ${found.socket}`]),
 ]
 
-const hookLines = ({ agent, scope, file, in_force: isInForce, problems }: HookDiagnosis): readonly string[] => [
-  oneLine(`  ${agent} (${scope}, ${file}): ${isInForce ? 'in force' : 'NOT in force'}`),
+const hookLines = ({ agent, scope, file, state, problems }: HookDiagnosis): readonly string[] => [
+  oneLine(`  ${agent} (${scope}, ${file}): ${state}`),
   ...problems.flatMap(({ problem, fix }) => [oneLine(`    ${problem}`), oneLine(`      fix: ${fix}`)]),
 ]
 

@@ -3,16 +3,17 @@ import type { CommandLine, Environment } from '../command-line.js'
 import { STDOUT, oneLine, paintFor, writeText } from '../text/console-text.js'
 import { renderTable } from '../text/table-text.js'
 import type { Agent } from './agent.js'
-import { installedHooks } from './in-force/installed-hooks.js'
+import { BLOCKS, installedHooks } from './in-force/installed-hooks.js'
 import type { InstalledHook } from './in-force/installed-hooks.js'
+import { installedWords, optionsText } from './installed-options.js'
 
 const NOTHING = 'No hook is installed here.'
 
-export const listHooks = (agents: readonly Agent[], { environment }: CommandLine): number => {
-  const hooks = installedHooks(agents, environment)
+export const listHooks = async (agents: readonly Agent[], { environment }: CommandLine): Promise<number> => {
+  const hooks = await installedHooks(agents, environment)
   const rows = hooks.map((hook) => [
     ...[hook.agent.name, hook.scope, isInForce(hook) ? 'yes' : 'no', hook.file],
-    optionsIn(hook.command, hook.agent.name),
+    optionsText(installedWords(hook.command, hook.agent.name)),
   ])
   const heads = ['AGENT', 'SCOPE', 'IN FORCE', 'FILE', 'OPTIONS']
   const table = renderTable(heads, rows, paintFor(STDOUT, environment), NOTHING)
@@ -21,13 +22,13 @@ export const listHooks = (agents: readonly Agent[], { environment }: CommandLine
   return 0
 }
 
-/** 0 only if each agent with a hook calls one, and there is one. */
-export const checkHooks = (agents: readonly Agent[], { environment }: CommandLine): number => {
-  const hooks = installedHooks(agents, environment)
+/** 0 only if there is a hook, each agent with a hook calls one, and none of them blocks every call. */
+export const checkHooks = async (agents: readonly Agent[], { environment }: CommandLine): Promise<number> => {
+  const hooks = await installedHooks(agents, environment)
   const paint = paintFor(STDOUT, environment)
   const lines =
     hooks.length === 0
-      ? [NOTHING]
+      ? noneLines(agents)
       : hooks.flatMap((hook) =>
           isInForce(hook) ? [oneLine(`${titleOf(hook)}: ${paint('green', 'in force')}`)] : reasonLines(hook),
         )
@@ -35,24 +36,30 @@ export const checkHooks = (agents: readonly Agent[], { environment }: CommandLin
   return isHeld(hooks) ? 0 : 1
 }
 
+const noneLines = (agents: readonly Agent[]): readonly string[] => {
+  const [agent, ...others] = agents
+  const names = agents.map(({ name }) => name).join(', ')
+  return agent === undefined || others.length > 0
+    ? [NOTHING, `fix: cordon hook install AGENT (one of: ${names})`]
+    : [`No hook of ${agent.title} is installed here.`, `fix: cordon hook install ${agent.name}`]
+}
+
 const isHeld = (hooks: readonly InstalledHook[]): boolean =>
   hooks.length > 0 &&
+  hooks.every(({ state }) => state !== BLOCKS) &&
   hooks.every(({ agent }) => hooks.some((hook) => hook.agent.name === agent.name && isInForce(hook)))
 
 /** What a person must know about a hook that was just installed. */
-export const obstacleLines = (agent: Agent, file: string, environment: Environment): readonly string[] =>
-  installedHooks([agent], environment)
+export const obstacleLines = async (agent: Agent, file: string, environment: Environment): Promise<readonly string[]> =>
+  (await installedHooks([agent], environment))
     .filter((hook) => hook.file === file && !isInForce(hook))
     .flatMap(reasonLines)
 
-export const isInForce = ({ obstacles }: InstalledHook): boolean => obstacles.length === 0
+export const isInForce = ({ state }: InstalledHook): boolean => state === 'in force'
 
 const titleOf = ({ agent, scope, file }: InstalledHook): string => `${agent.title} (${scope}, ${file})`
 
 export const reasonLines = (hook: InstalledHook): readonly string[] => [
-  oneLine(`${titleOf(hook)}: NOT in force`),
+  oneLine(`${titleOf(hook)}: ${hook.state}`),
   ...hook.obstacles.flatMap(({ problem, fix }) => [oneLine(`  ${problem}`), oneLine(`    fix: ${fix}`)]),
 ]
-
-const optionsIn = (command: string, agent: string): string =>
-  (command.split(`'hook' '${agent}'`)[1] ?? '').trim().replaceAll(/'([\w@%+=:,./-]+)'/g, '$1')

@@ -29,7 +29,7 @@ export const hook = async (line: CommandLine): Promise<number> => {
     case 'install':
       return (await import('./install-hook.js')).installHook(await agentNamed(rest[0]), line)
     case 'uninstall':
-      return (await import('./install-hook.js')).uninstallHook(await agentNamed(rest[0]), line)
+      return (await import('./uninstall-hook.js')).uninstallHook(await agentNamed(rest[0]), line)
     case 'list':
       return (await import('./check-hooks.js')).listHooks(await allAgents(), line)
     case 'check': {

@@ -1,45 +1,54 @@
-// `cordon hook install` and `uninstall`: the settings of agents. Every change keeps a backup of the file.
-import { chmodSync, existsSync, mkdirSync, realpathSync, rmSync } from 'node:fs'
-import { dirname, resolve } from 'node:path'
+// `cordon hook install`
+import { realpathSync, statSync } from 'node:fs'
+import { resolve } from 'node:path'
 
-import { fail, reasonOf } from '../../errors/index.js'
-import { replaceFile } from '../../platform/index.js'
 import { installedCommand, sharedCommand } from '../../runtime/agent-hook/index.js'
 import { MACHINE_FOLDER } from '../../runtime/own-files/index.js'
 
 import { usage } from '../arguments.js'
 import type { Arguments } from '../arguments.js'
-import type { CommandLine, Environment } from '../command-line.js'
+import type { CommandLine } from '../command-line.js'
 import { copyProgram, uncheckedLines } from '../program/copy-program.js'
 import { SHARED_LAUNCHER, launcherOf } from '../program/program-launcher.js'
 import { dataFolderOf, homeOf } from '../settings/own-folders.js'
-import { copyNew, refuseLinks } from '../settings/refuse-links.js'
 import { STDOUT, writeText } from '../text/console-text.js'
-import { SCOPES } from './agent.js'
-import type { Agent, HookChange, Scope } from './agent.js'
+import type { Agent, Scope } from './agent.js'
+import { changeSettings, placeOf, scopeOf, scopeOption } from './change-settings.js'
 import { obstacleLines } from './check-hooks.js'
+import { droppedOptions, installedWords, optionsText } from './installed-options.js'
 import { PASSED_ON } from './rewrite.js'
-import { readSettings, settingsPath } from './settings-place.js'
-
-const COMMAND = 'cordon hook'
+import { isOfFolder, optionsError } from './try-options.js'
 
 export const installHook = async (agent: Agent, line: CommandLine): Promise<number> => {
-  const scope = scopeOf(line.given)
+  const { given, environment } = line
+  const scope = scopeOf(given)
   const isShared = scope === 'project' && agent.settings.isProjectShared === true
-  const dataFolder = scope === 'managed' ? MACHINE_FOLDER : dataFolderOf(line.environment, homeOf(line.environment))
-  const words = ['hook', agent.name, ...optionsOf(line.given, isShared ? 'user' : scope)]
+  const options = optionsOf(given, isShared ? 'user' : scope)
+  const path = placeOf(agent, scope, ['install', agent.name, ...scopeWords(scope), ...options], line)
+  await refuseOptions(agent, options, scope, line)
+  const dataFolder = scope === 'managed' ? MACHINE_FOLDER : dataFolderOf(environment, homeOf(environment))
+  const words = ['hook', agent.name, ...options]
+  const again = `cordon hook install ${agent.name}${scopeOption(scope)}`
   const command = isShared
-    ? sharedCommand(SHARED_LAUNCHER, words)
-    : installedCommand([launcherOf(dataFolder), ...words])
-  const unchecked = line.given.switches.has('print') ? [] : await copyProgram(dataFolder)
-  const path = change(agent, line, { kind: 'install', command, scope })
-  if (path === undefined) return 0
-  const obstacles = obstacleLines(agent, path, line.environment)
+    ? sharedCommand(SHARED_LAUNCHER, words, again)
+    : installedCommand([launcherOf(dataFolder), ...words], again)
+  const unchecked = given.switches.has('print') ? [] : await copyProgram(dataFolder)
+  const changed = changeSettings(agent, path, given, { kind: 'install', command, scope })
+  if (changed === undefined) return 0
+  const { replaced } = changed
+  const dropped = replaced === undefined ? [] : droppedOptions(installedWords(replaced, agent.name), options)
+  const obstacles = await obstacleLines(agent, path, environment)
   const lines = [
     obstacles.length === 0
       ? `The hook of ${agent.title} is in ${path}. It holds from the next start of ${agent.title}.`
-      : `The hook of ${agent.title} is in ${path}. It is not in force yet. After the fix: cordon hook check ${agent.name}`,
+      : `The hook of ${agent.title} is in ${path}. It does not work here yet:`,
     ...obstacles,
+    ...(obstacles.length === 0 ? [] : [`After that: cordon hook check ${agent.name}`]),
+    ...(dropped.length === 0
+      ? []
+      : [
+          `These options (${optionsText(options) || 'none'}) replace: ${dropped.join(' ')}. To keep them, give them too.`,
+        ]),
     `It starts a copy of Cordon: ${launcherOf(dataFolder)}. After an update of Cordon, install the hook again.`,
     ...(isShared
       ? ['A team may commit this file. Each member needs a copy of Cordon: cordon hook install, once on each machine.']
@@ -55,24 +64,19 @@ export const installHook = async (agent: Agent, line: CommandLine): Promise<numb
   return 0
 }
 
-export const uninstallHook = (agent: Agent, line: CommandLine): number => {
-  const path = change(agent, line, { kind: 'remove', scope: scopeOf(line.given) })
-  if (path !== undefined) writeText(STDOUT, `The hook of ${agent.title} is no longer in ${path}.\n`)
-  return 0
-}
+const scopeWords = (scope: Scope): readonly string[] => (scope === 'project' ? [] : [`--${scope}`])
 
-const scopeOf = ({ switches }: Arguments): Scope => {
-  const given = SCOPES.filter((scope) => switches.has(scope))
-  if (given.length > 1)
-    throw usage(`${given.map((scope) => `--${scope}`).join(' and ')} cannot stand together`, COMMAND, 'choose one')
-  return given[0] ?? 'project'
-}
-
-const pathOf = (agent: Agent, scope: Scope, environment: Environment): string => {
-  const path = settingsPath(agent, scope, environment)
-  if (path === undefined)
-    throw usage(`Cordon knows no settings of ${agent.title} for all users of this machine`, COMMAND, 'use --user')
-  return path
+/** A hook for all projects may be installed in a folder in which it would not work. Then the check says so. */
+const refuseOptions = async (
+  agent: Agent,
+  words: readonly string[],
+  scope: Scope,
+  { environment }: CommandLine,
+): Promise<void> => {
+  const folder = process.cwd()
+  const error = await optionsError({ agent, words, folder, environment })
+  if (error === undefined) return
+  if (scope === 'project' || words.includes('--workspace') || !isOfFolder(error, folder)) throw error
 }
 
 /** The options of the hook, as they stand in the settings. Paths are absolute, because the hook runs elsewhere. */
@@ -81,7 +85,7 @@ const optionsOf = ({ values, switches }: Arguments, scope: Scope): readonly stri
     name === 'rules' || name === 'upstream-ca' || (name === 'policy' && /\/|\.(?:ya?ml|json)$/.test(value))
   const workspace = values.get('workspace')?.[0] ?? (scope === 'project' ? '.' : undefined)
   return [
-    ...(workspace === undefined ? [] : ['--workspace', realpathSync(resolve(workspace))]),
+    ...(workspace === undefined ? [] : ['--workspace', workspaceAt(workspace)]),
     ...['mode', 'rules', ...PASSED_ON.map(({ name }) => name)].flatMap((name) =>
       (values.get(name) ?? []).flatMap((value) => [`--${name}`, isFile(name, value) ? resolve(value) : value]),
     ),
@@ -89,44 +93,9 @@ const optionsOf = ({ values, switches }: Arguments, scope: Scope): readonly stri
   ]
 }
 
-/** Returns the file, or undefined if the change was only shown. */
-const change = (agent: Agent, { given, environment }: CommandLine, wanted: HookChange): string | undefined => {
-  const { scope } = wanted
-  const path = pathOf(agent, scope, environment)
-  const before = readSettings(path)
-  const after = agent.settings.edit(before, path, wanted)
-  if (given.switches.has('print')) {
-    writeText(STDOUT, after)
-    return undefined
-  }
-  if (after !== before)
-    write(path, after, scope, agent.settings.find(before, path) === undefined ? 'backup' : 'no-backup')
-  return path
-}
-
-/**
- * `backup`: of the file without the hook. A file of the user that is a link, perhaps into a folder of dot files, stays
- * one.
- */
-const write = (given: string, text: string, scope: Scope, keep: 'backup' | 'no-backup'): void => {
-  try {
-    mkdirSync(dirname(given), { recursive: true })
-    if (scope === 'project') refuseLinks(given, process.cwd())
-    const exists = existsSync(given)
-    const path = exists ? realpathSync(given) : given
-    if (exists && keep === 'backup') {
-      rmSync(`${path}.before-cordon`, { force: true })
-      copyNew(path, `${path}.before-cordon`)
-    }
-    // The hook was alone in it.
-    if (['', '{}'].includes(text.replaceAll(/\s/g, ''))) {
-      rmSync(path, { force: true })
-      return
-    }
-    replaceFile(path, text, 0o600)
-    // Every user reads it.
-    if (scope === 'managed' && !exists) chmodSync(path, 0o644)
-  } catch (cause) {
-    throw fail('file-unwritable', { path: given, problem: reasonOf(cause) }, cause)
-  }
+const workspaceAt = (given: string): string => {
+  const path = resolve(given)
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true)
+    throw usage(`--workspace ${given} is not a folder`, 'cordon hook', 'name the folder of the project')
+  return realpathSync(path)
 }

@@ -44,7 +44,7 @@ export const copyProgram = async (dataFolder: string): Promise<readonly string[]
     removeUnused(dataFolder, name)
     return unchecked
   } catch (cause) {
-    throw fail('file-unwritable', { path: folder, problem: reasonOf(cause) }, cause)
+    throw fail('program-copy-unwritable', { path: folder, problem: reasonOf(cause) }, cause)
   }
 }
 

@@ -9,18 +9,20 @@ const KILL_SECONDS = 25
 /** The agent may kill it after this long, and would then run the tool. */
 export const HOST_SECONDS = 40
 
-/** Codex blocks only if stderr says why. */
-const SCRIPT =
-  `t=/usr/bin/timeout; [ -x $t ] || t=/bin/timeout; $t -s KILL ${String(KILL_SECONDS)} "$@"; s=$?; [ $s = 0 ] && exit 0; [ $s = 2 ] || ` +
-  'echo "cordon: the hook failed (status $s), so this call does not run; check: $*" >&2; exit 2'
+/** Codex blocks only if stderr says why. 126 and 127: there is no program, so another installation brings one. */
+const scriptWith = (again: string): string =>
+  `t=/usr/bin/timeout; [ -x $t ] || t=/bin/timeout; $t -s KILL ${String(KILL_SECONDS)} "$@"; s=$?; [ $s = 0 ] && exit 0; [ $s = 2 ] && exit 2; ` +
+  'w="the hook failed (status $s)"; f="see why: cordon hook check"; [ $s = 126 ] || [ $s = 127 ] && ' +
+  `{ w="the copy of Cordon that this hook starts is missing or broken ($1)"; f="${again}"; }; ` +
+  'echo "cordon: $w, so this call does not run; fix: $f" >&2; exit 2'
 
-/** Every agent starts it by a shell of its own choice, so the script names its shell. */
-export const installedCommand = (words: readonly string[]): string =>
-  ['/bin/sh', '-c', SCRIPT, 'cordon-hook', ...words].map(quoted).join(' ')
+/** `again`: the command that installs it. Every agent starts it by a shell of its own choice, so the script names its shell. */
+export const installedCommand = (words: readonly string[], again: string): string =>
+  ['/bin/sh', '-c', scriptWith(again), 'cordon-hook', ...words].map(quoted).join(' ')
 
 /** The same with a program that the shell finds for whoever runs it: `"$HOME/cordon"`. */
-export const sharedCommand = (program: string, words: readonly string[]): string =>
-  ['/bin/sh', '-c', `set -- ${program} "$@"; ${SCRIPT}`, 'cordon-hook', ...words].map(quoted).join(' ')
+export const sharedCommand = (program: string, words: readonly string[], again: string): string =>
+  ['/bin/sh', '-c', `set -- ${program} "$@"; ${scriptWith(again)}`, 'cordon-hook', ...words].map(quoted).join(' ')
 
 /** Whether a command of a settings file is the hook of this agent. */
 export const isInstalledCommand = (command: unknown, agent: string): command is string =>

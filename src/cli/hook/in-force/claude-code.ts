@@ -16,11 +16,8 @@ export const claudeCodeObstacles = (hook: HookAt): readonly Obstacle[] => {
   const inUserFolder = (name: string) => jsonSettings(agentPath(agent, `~/.claude/${name}`, environment))
   const policies = [...machineFiles().map(jsonSettings), inUserFolder('remote-settings.json')]
   // The strongest first.
-  const others = [
-    jsonSettings(join(folder, '.claude/settings.local.json')),
-    jsonSettings(join(folder, '.claude/settings.json')),
-    inUserFolder('settings.json'),
-  ]
+  const shared = jsonSettings(join(folder, '.claude/settings.json'))
+  const others = [jsonSettings(join(folder, '.claude/settings.local.json')), shared, inUserFolder('settings.json')]
   const isOn = (file: OtherSettings, key: string) => settingAt(file, key) === true
   const off = policies.filter((file) => isOn(file, 'disableAllHooks'))
   const unreadable = [...policies, ...others].flatMap(({ obstacles }) => obstacles)
@@ -38,7 +35,10 @@ export const claudeCodeObstacles = (hook: HookAt): readonly Obstacle[] => {
       ? [
           {
             problem: `${deciding.file} turns all hooks off (disableAllHooks)`,
-            fix: `${MANAGED}; or start: claude --settings '{"disableAllHooks":false}'`,
+            fix:
+              deciding.file === shared.file
+                ? 'install the hook in this project, which outweighs that file: cordon hook install claude-code'
+                : `remove "disableAllHooks" from ${deciding.file}`,
           },
         ]
       : []),
