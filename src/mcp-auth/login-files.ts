@@ -1,19 +1,10 @@
 // Logins and registrations, in files of the user's state folder. Tools cannot reach them.
 import { createHash, randomBytes } from 'node:crypto'
-import {
-  closeSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  writeSync,
-} from 'node:fs'
+import { closeSync, fsyncSync, openSync, readFileSync, readdirSync, renameSync, rmSync, writeSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
 import { CordonError, codeOf, fail, reasonOf } from '../errors/index.js'
+import { makeFolders } from '../platform/index.js'
 import { count, fields, list, oneOf, optional, placeInFile, text } from '../shapes/index.js'
 import type { Shape, Shaped } from '../shapes/index.js'
 
@@ -104,7 +95,7 @@ const read = <Value>(path: string, shape: Shape<Value>): Value | undefined => {
 const write = (path: string, value: unknown): void => {
   const temporary = `${path}.${randomBytes(6).toString('hex')}`
   try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+    makeFolders(dirname(path), 0o700)
     const file = openSync(temporary, 'wx', 0o600)
     try {
       writeSync(file, `${JSON.stringify(value, undefined, 2)}\n`)

@@ -1,8 +1,8 @@
 // One process at a time changes a login: logs in, renews its token or logs out.
-import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 
 import { fail, reasonOf } from '../errors/index.js'
+import { makeFolders } from '../platform/index.js'
 import { takeLock } from '../runtime/rule-files/index.js'
 
 import { pathOfLogin } from './login-files.js'
@@ -24,7 +24,7 @@ export const inTurn = async <Result>(
 
 const begin = async (path: string): Promise<() => void> => {
   try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+    makeFolders(dirname(path), 0o700)
     return await takeLock(`${path}.lock`)
   } catch (error) {
     throw fail('login-unwritable', { path, problem: reasonOf(error) })

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { codeOf, fail, messageOf } from '../../errors/index.js'
 import { hashOf } from '../../gate/index.js'
 import type { JsonValue } from '../../gate/index.js'
-import { PLATFORM } from '../../platform/index.js'
+import { makeFolders, PLATFORM } from '../../platform/index.js'
 import { escapeGlob } from '../../policy/index.js'
 import type { PolicyInput } from '../../policy/index.js'
 
@@ -158,10 +158,10 @@ const LONGEST_INSTALLATION_MS = 24 * 60 * 60 * 1_000
 
 const makeStaging = (root: string): string => {
   try {
-    mkdirSync(root, { recursive: true, mode: 0o700 })
+    makeFolders(root, 0o700)
     removeLeftovers(root)
     const staging = join(root, `${STAGING}${randomBytes(8).toString('hex')}`)
-    mkdirSync(join(staging, 'home'), { recursive: true, mode: 0o700 })
+    makeFolders(join(staging, 'home'), 0o700)
     return staging
   } catch (error) {
     throw fail('file-unwritable', { path: root, problem: messageOf(error) }, error)

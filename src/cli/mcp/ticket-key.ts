@@ -1,17 +1,18 @@
 // The key of tickets for calls that wait for an approval, and the folder that marks used ones. Both are kept, so that a
 // client can answer after the gateway was started again.
 import { randomBytes } from 'node:crypto'
-import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { codeOf } from '../../errors/index.js'
+import { makeFolders } from '../../platform/index.js'
 import type { CordonOptions } from '../../runtime/index.js'
 
 const KEY_BYTES = 32
 
 /** `folder`: out of reach of tools. */
 export const ticketsIn = (folder: string): NonNullable<CordonOptions['tickets']> => {
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  makeFolders(folder, 0o700)
   const path = join(folder, 'key')
   const found = readIfThere(path)
   return { key: found ?? makeKey(path), folder: join(folder, 'used') }

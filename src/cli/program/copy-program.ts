@@ -5,7 +5,6 @@ import {
   chmodSync,
   copyFileSync,
   existsSync,
-  mkdirSync,
   mkdtempSync,
   readFileSync,
   readdirSync,
@@ -16,7 +15,7 @@ import {
 import { dirname, join } from 'node:path'
 
 import { fail, reasonOf } from '../../errors/index.js'
-import { replaceFile } from '../../platform/index.js'
+import { makeFolders, replaceFile } from '../../platform/index.js'
 import { PACKAGE_FOLDER, packagesFrom } from '../../runtime/own-files/index.js'
 import type { InstalledPackage } from '../../runtime/own-files/index.js'
 import { findLauncher, runOnHost } from '../../sandbox/index.js'
@@ -38,7 +37,7 @@ export const copyProgram = async (dataFolder: string): Promise<readonly string[]
   try {
     if (!existsSync(folder)) await makeCopy(folder, contents, packages)
     const launcher = launcherOf(dataFolder)
-    mkdirSync(dirname(launcher), { recursive: true })
+    makeFolders(dirname(launcher))
     replaceFile(launcher, launcherText({ node: realpathSync(process.execPath), folder }), 0o755)
     chmodSync(launcher, 0o755)
     removeUnused(dataFolder, name)
@@ -88,7 +87,7 @@ const check = (contents: Contents, packages: readonly InstalledPackage[]): reado
 
 /** Made under another name, so that nobody starts half a copy. */
 const makeCopy = async (folder: string, { files }: Contents, packages: readonly InstalledPackage[]): Promise<void> => {
-  mkdirSync(dirname(folder), { recursive: true })
+  makeFolders(dirname(folder))
   const made = mkdtempSync(`${folder}.`)
   try {
     chmodSync(made, 0o755)
@@ -105,7 +104,7 @@ const makeCopy = async (folder: string, { files }: Contents, packages: readonly 
 }
 
 const copyFile = (from: string, to: string): void => {
-  mkdirSync(dirname(to), { recursive: true })
+  makeFolders(dirname(to))
   copyFileSync(from, to)
 }
 

@@ -6,7 +6,6 @@ import {
   constants,
   fchmodSync,
   fstatSync,
-  mkdirSync,
   openSync,
   readFileSync,
   readdirSync,
@@ -14,6 +13,7 @@ import {
 import { join } from 'node:path'
 
 import { fail, reasonOf } from '../../errors/index.js'
+import { makeFolders } from '../../platform/index.js'
 import { parseGrant } from '../../gate/index.js'
 import type { ApprovalGrant } from '../../gate/index.js'
 import { isMapping } from '../../shapes/index.js'
@@ -76,7 +76,7 @@ export const listSessions = (stateFolder: string): readonly SessionApprovals[] =
 
 const append = (folder: string, path: string, line: object): void => {
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    makeFolders(folder, 0o700)
     const descriptor = openSync(
       path,
       constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW,

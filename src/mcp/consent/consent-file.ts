@@ -1,10 +1,10 @@
 // The consent to one server, in a file of the user's state folder. Tools cannot reach it.
 import crypto from 'node:crypto'
-import { mkdirSync, readFileSync, readdirSync, statSync } from 'node:fs'
+import { readFileSync, readdirSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
 import { fail, messageOf } from '../../errors/index.js'
-import { replaceFile } from '../../platform/index.js'
+import { makeFolders, replaceFile } from '../../platform/index.js'
 import { fields, list, oneOf, placeInFile, text, valuesOf } from '../../shapes/index.js'
 
 import { NO_CONSENT } from './consent.js'
@@ -43,7 +43,7 @@ export const writeConsent = (
 ): void => {
   const path = pathOf(folder, { server, workspace })
   try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+    makeFolders(dirname(path), 0o700)
     replaceFile(path, `${JSON.stringify({ server, workspace, kinds, pins, held }, undefined, 2)}\n`, 0o600)
   } catch (error) {
     throw fail('consent-unwritable', { path, problem: messageOf(error) }, error)

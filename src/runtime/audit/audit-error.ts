@@ -10,7 +10,7 @@ const WAYS_OUT: Readonly<Record<string, string>> = {
   EROFS: 'name a file on a disk that can be written',
   EACCES: 'name a file in a folder that this user may write to',
   EPERM: 'name a file in a folder that this user may write to',
-  ENOENT: 'put the folder back, or open the log again',
+  ENOENT: 'name a file in a folder that can be made; if its folder was removed, put it back, or open the log again',
   ENOTDIR: 'name a file whose folder is a folder',
   EISDIR: 'name a file, not a folder',
 }

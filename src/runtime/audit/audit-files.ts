@@ -4,7 +4,6 @@ import {
   fchmodSync,
   fstatSync,
   lstatSync,
-  mkdirSync,
   openSync,
   readdirSync,
   realpathSync,
@@ -14,6 +13,7 @@ import type { Stats } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 
 import { fail } from '../../errors/index.js'
+import { makeFolders } from '../../platform/index.js'
 
 /** Log and anchor. Only their owner can write to their folders. */
 export interface AuditPlaces {
@@ -42,7 +42,7 @@ export const listFullFiles = (log: string): readonly { readonly file: number; re
 /** The path of a log or anchor with the real path of its folder, which is made if it is missing. */
 export const preparePath = (path: string): string => {
   const absolute = resolve(path)
-  mkdirSync(dirname(absolute), { recursive: true, mode: 0o700 })
+  makeFolders(dirname(absolute), 0o700)
   const folder = realpathSync(dirname(absolute))
   const { mode, uid } = statSync(folder)
   const unsafe = (problem: string) =>

@@ -1,9 +1,10 @@
 // Marks used tickets as files in a folder that all hosts share. Making a file that must not exist is one step for the
 // kernel, so that of two hosts that show the same ticket at once only one goes on.
-import { closeSync, fsyncSync, mkdirSync, openSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { closeSync, fsyncSync, openSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { fail } from '../../errors/index.js'
+import { makeFolders } from '../../platform/index.js'
 import { ticketRefused } from './ticket.js'
 import type { Ticket } from './ticket.js'
 
@@ -25,7 +26,9 @@ export const openUsedTickets = (folder: string, now: () => number): UsedTickets 
       throw fail('tickets-unwritable', { path: folder, problem: code }, cause)
     }
   }
-  inFolder(() => mkdirSync(folder, { recursive: true, mode: 0o700 }))
+  inFolder(() => {
+    makeFolders(folder, 0o700)
+  })
   // Whoever removes a mark makes its ticket good again.
   const { mode, uid } = inFolder(() => statSync(folder))
   if ((mode & OTHERS_WRITE) !== 0 || (uid !== 0 && uid !== process.geteuid?.()))
