@@ -50,6 +50,12 @@ export const MANIFEST_ERRORS = {
     agent: 'The code of this project cannot be read.',
     fix: 'npm install --save-dev typescript@6',
   },
+  'copy-partial': {
+    when: 'The copy of Cordon that `hook install` and `mcp install` make was to load the code of a project.',
+    message: 'this copy of Cordon only runs hooks and gateways, and cannot load a project',
+    agent: 'The tools of this project cannot be described.',
+    fix: 'use the Cordon of the project: npx cordon manifest …; or install it: npm install cordon',
+  },
   'only-described': {
     when: 'Code of a project used its runtime while `cordon manifest` loaded it.',
     message: 'the project is only described here, so nothing runs',

@@ -475,6 +475,39 @@ describe('cordon mcp', () => {
     expect(cordon('install').stdout).not.toContain('no policies yet')
   })
 
+  test('the example of install grants the paths that the words of a server name, or else the working folder', () => {
+    const data = join(folder, 'data')
+    mkdirSync(data)
+    const servers = { named: { command: 'server', args: [`--root=${data}`] }, bare: { command: 'server' } }
+    fileWith('.mcp.json', JSON.stringify({ mcpServers: servers }))
+    const { stdout } = cordon('install')
+    expect(stdout).toContain('named: { policy: { filesystem: { read: ["data"] } }, tools: { "*": server } }')
+    expect(stdout).toContain('bare: { policy: { filesystem: { read: ["."] } }, tools: { "*": server } }')
+    expect(stdout).not.toContain('Do not commit')
+  })
+
+  test('install warns of an address on this machine in the file of a project, and not in that of the user', () => {
+    const text = '{"mcpServers": {"t": {"url": "https://h.test/mcp"}}}'
+    fileWith('.mcp.json', text)
+    fileWith('home/.claude.json', text)
+    expect(cordon('install', '--user').stdout).not.toContain('Do not commit')
+    expect(cordon('install', '--project').stdout).toContain('Do not commit')
+  })
+
+  test('the copy of Cordon loads no project, and names the Cordon that does', () => {
+    project()
+    cordon('install')
+    writeFileSync(join(folder, 'agent.mjs'), 'export const one = 1\n')
+    const home = join(folder, 'home')
+    const copy = join(home, '.local/share/cordon/bin/cordon')
+    const { status, stderr } = spawnSync(copy, ['manifest', 'inspect', '--entry', 'agent.mjs'], {
+      cwd: folder,
+      env: { HOME: home, PATH: '/usr/bin:/bin' },
+      encoding: 'utf8',
+    })
+    expect([status, stderr]).toEqual([3, expect.stringMatching(/copy-partial: [^]*npx cordon manifest/) as string])
+  })
+
   test('install --dry-run says what would be done', () => {
     project()
     expect(cordon('install', '--dry-run').stdout).toContain('files: would use Cordon')

@@ -23,6 +23,7 @@ export const loadInCell = async (
   { folder, home, key, timeout }: ProjectRequest,
   files: readonly string[],
 ): Promise<JsonValue> => {
+  if (!existsSync(LOADER)) throw fail('copy-partial', {})
   const roots = [folder, dirname(LOADER), ...packagesFor(folder, home)]
   const load = tool({
     name: 'load',

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { parseAbsolutePath } from '../../policy/index.js'
 
 import type { Environment } from '../command-line.js'
+import { policyForWords } from '../mcp/named-paths.js'
 import { nameFor } from '../mcp/server-choice.js'
 import { SETTINGS_FILE, readServerSettings } from '../mcp/server-settings.js'
 import { configFolderOf, homeOf } from '../settings/own-folders.js'
@@ -19,6 +20,7 @@ export const afterInstall = (
 ): readonly string[] => {
   const installed = outcomes.filter(({ state }) => state === 'installed')
   const remote = installed.filter(({ url }) => url !== null)
+  const shared = remote.filter(({ scope }) => scope === 'project')
   return [
     ...policiesAdvice(installed, environment),
     ...(remote.length === 0
@@ -27,6 +29,11 @@ export const afterInstall = (
           'A server that needs a login: ' +
             remote.map(({ url }) => `cordon mcp login ${visibleWord(url ?? '')}`).join(', '),
         ]),
+    ...shared.map(
+      ({ file, server, client }) =>
+        `Do not commit ${visible(file)}: "${visible(server)}" names a file of this machine, which has its address. To ` +
+        `take it out: cordon mcp uninstall ${client} --project --server ${visibleWord(server)}`,
+    ),
     ...(installed.length === 0 || isDry ? [] : ['Restart the clients.']),
   ]
 }
@@ -40,9 +47,10 @@ const policiesAdvice = (installed: readonly Outcome[], environment: Environment)
   })
   const bare = installed.filter(({ server }) => settings.of(nameFor(server)).tools.length === 0)
   if (bare.length === 0) return []
-  const lines = bare.map(({ server, url }) =>
+  const lines = bare.map(({ server, url, command }) =>
     url === null
-      ? `    ${nameFor(server)}: { tools: { "*": server } }   # all tools, with the rights of the server's cell`
+      ? `    ${nameFor(server)}: { policy: ${policyForWords(serverWordsIn(command ?? []), process.cwd())}, ` +
+        `tools: { "*": server } }   # all tools, with the rights of the server's cell`
       : `    ${nameFor(server)}: { tools: { "search_*": {} } }   # these tools, without a question`,
   )
   return [
@@ -53,3 +61,6 @@ const policiesAdvice = (installed: readonly Outcome[], environment: Environment)
     ...new Set(lines),
   ]
 }
+
+/** The words of the server itself, behind those of Cordon. */
+const serverWordsIn = (command: readonly string[]): readonly string[] => command.slice(command.indexOf('--') + 1)

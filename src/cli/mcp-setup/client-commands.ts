@@ -199,7 +199,7 @@ const STATES = {
 } as const
 
 const outcomeOf = (
-  { file: { client, path }, name, entry }: FoundServer,
+  { file: { client, scope, path }, name, entry }: FoundServer,
   planned: Planned | undefined,
   action: ClientAction,
 ): Outcome => {
@@ -207,6 +207,7 @@ const outcomeOf = (
   const start = planned === undefined ? now : planned.start
   return {
     client,
+    scope,
     file: path,
     server: name,
     state: planned === undefined ? STATES[entry.kind] : action === 'install' ? 'installed' : 'uninstalled',

@@ -7,6 +7,7 @@ import type { ClientFile } from './clients.js'
 /** What became of a server. `wrapped` and `bare` say what it is, `installed` and `uninstalled` what was done. */
 export interface Outcome {
   readonly client: string
+  readonly scope: ClientFile['scope']
   readonly file: string
   readonly server: string
   readonly state: 'wrapped' | 'bare' | 'other' | 'installed' | 'uninstalled'
