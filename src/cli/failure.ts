@@ -31,13 +31,18 @@ export const reportRefusal = (error: CordonError, environment: Environment): num
 
 /** Prints the error and its fix on stderr. Returns the exit status. */
 export const reportFailure = (error: unknown, environment: Environment): number => {
-  const paint = paintFor(STDERR, environment)
   if (error instanceof CordonError) {
-    writeText(STDERR, `${paint('red', 'cordon:')} ${error.code}: ${oneLine(error.message)}\n`)
-    if (error.fix !== undefined) writeText(STDERR, `${paint('bold', 'fix:')} ${oneLine(error.fix)}\n`)
+    reportLines(`${error.code}: ${error.message}`, error.fix, environment)
   } else {
     // A bug of Cordon: its trace is the message.
     writeText(STDERR, `cordon: bug: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`)
   }
   return exitStatusOf(error)
+}
+
+/** What is wrong, and the way out, each on a line of stderr. */
+export const reportLines = (problem: string, fix: string | undefined, environment: Environment): void => {
+  const paint = paintFor(STDERR, environment)
+  writeText(STDERR, `${paint('red', 'cordon:')} ${oneLine(problem)}\n`)
+  if (fix !== undefined && fix !== '') writeText(STDERR, `${paint('bold', 'fix:')} ${oneLine(fix)}\n`)
 }

@@ -73,18 +73,28 @@ export interface Caller {
   /** Whether a call that asks becomes a result that asks (2026-07-28). */
   readonly isAskedInResults: boolean
   readonly signal: AbortSignal
+  readonly onRefused: OnRefused
 }
+
+/** For the operator: a call did not run. `tool`: as clients name it. */
+export type OnRefused = (
+  tool: string,
+  error: { readonly code: string; readonly message: string; readonly fix?: string | null | undefined },
+) => void
 
 export const callTool = async (
   cordon: Pick<Cordon, 'call' | 'resume'>,
   { link, ownName, problem }: ServedTool,
   request: RequestMessage,
-  { by, isAskedInResults, signal }: Caller,
+  { by, isAskedInResults, signal, onRefused }: Caller,
 ): Promise<Fields> => {
   const { id } = request
   const params = fieldsOf(request.fields['params'])
   const name = textOf(params['name'])
-  if (problem !== undefined) return resultOf(id, refusedResult(problem.agentMessage, { error: problem.code }))
+  if (problem !== undefined) {
+    onRefused(name, problem)
+    return resultOf(id, refusedResult(problem.agentMessage, { error: problem.code }))
+  }
   const relayed: RelayedCall = { request, ownName, refusal: undefined }
   const input = params['arguments'] ?? {}
   const { state, responses } = answersIn(params)
@@ -109,8 +119,10 @@ export const callTool = async (
         const asked = { tool: name, input: input as JsonValue, reason: result.approval.reason }
         return resultOf(id, inputRequired({ [APPROVAL]: approvalRequest(asked) }, result.ticket))
       }
-      if (result.facts.error?.code !== 'call-outdated' || decisions === MOST_DECISIONS)
+      if (result.facts.error?.code !== 'call-outdated' || decisions === MOST_DECISIONS) {
+        if (result.status === 'denied' && result.facts.error !== null) onRefused(name, result.facts.error)
         return resultOf(id, answerOf(result, link))
+      }
     }
   } catch (error) {
     if (error instanceof CordonError)

@@ -5,6 +5,7 @@ import type { Approve, Cordon } from '../runtime/index.js'
 
 import { approveByClient } from './ask-client.js'
 import { callTool } from './call-tool.js'
+import type { OnRefused } from './call-tool.js'
 import type { OfferKind } from './consent/index.js'
 import type { Asked } from './exchange.js'
 import { createFromServers } from './from-server.js'
@@ -40,6 +41,7 @@ export interface GatewayParts {
   readonly send: SendToClient
   /** For the operator: a server failed, or misbehaves. */
   readonly onTrouble: (error: CordonError) => void
+  readonly onRefused: OnRefused
   readonly version: string
 }
 
@@ -57,7 +59,7 @@ const MOST_PAGES = 1_000
 const MOST_ENTRIES = 10_000
 
 export const openGateway = (parts: GatewayParts): Gateway => {
-  const { servers, cordon, isClientAsked, policyOf, send: toClient, onTrouble, version } = parts
+  const { servers, cordon, isClientAsked, policyOf, send: toClient, onTrouble, onRefused, version } = parts
   const speech = createClientSpeech(toClient, (message) => {
     takeMessage(message)
   })
@@ -197,7 +199,10 @@ export const openGateway = (parts: GatewayParts): Gateway => {
   const call = async (request: RequestMessage): Promise<Fields> => {
     const name = textOf(paramsOf(request)['name'])
     const refusal = refusalOf('tool', name)
-    if (refusal !== undefined) return resultOf(request.id, refusedResult(refusal.agentMessage, { error: refusal.code }))
+    if (refusal !== undefined) {
+      onRefused(name, refusal)
+      return resultOf(request.id, refusedResult(refusal.agentMessage, { error: refusal.code }))
+    }
     const cancelling = new AbortController()
     running.set(request.id, () => {
       cancelling.abort()
@@ -221,6 +226,7 @@ export const openGateway = (parts: GatewayParts): Gateway => {
       by: user(speech.isStateless() ? client.info : undefined),
       isAskedInResults: isClientAsked && speech.isStateless() && canElicit,
       signal: cancelling.signal,
+      onRefused,
     })
   }
   const introduceTo = async (link: ServerLink, request: RequestMessage): Promise<Fields> => {

@@ -143,6 +143,8 @@ test('a tool in the process of the agent that does more than its policy is a fin
 })
 
 test('a file with tools whose types are not known is a finding, and the configuration of ESLint is none', async () => {
-  expect((await messagesOf('untyped.mjs')).map(({ ruleId }) => ruleId)).toEqual(['cordon/opaque-code'])
+  expect(await messagesOf('untyped.mjs')).toMatchObject([
+    { ruleId: 'cordon/opaque-code', message: expect.stringMatching(/'\*\*\/\*\.mjs' in its files.*allowJs/) as string },
+  ])
   expect(await messagesOf('eslint.config.mjs')).toEqual([])
 })

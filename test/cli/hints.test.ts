@@ -323,3 +323,11 @@ describe('grants that grant nothing', () => {
     chmodSync(join(folder, 'shut'), 0o755)
   })
 })
+
+describeForms('hints beside an option `none`', (run) => {
+  test('replace it, because nothing can stand beside it', () => {
+    const words = ['--read', folder, '--', 'sh', '-c', 'ls']
+    expect(run(['--exec', 'none', ...words]).stderr).toContain('replace --exec none by --exec /usr/bin/ls')
+    expect(run(['--exec', '/usr/bin/ls', ...words])).toMatchObject({ status: 0, stderr: '' })
+  })
+})

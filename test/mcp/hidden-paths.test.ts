@@ -20,7 +20,10 @@ test('a server that gets a path which its cell hides starts with a warning that 
   const words = ['--tools', 'tools.yaml', '--config', 'mcp.json']
   const hidden = await openGateway(folder, words)
   expect(hidden.stderr()).toContain('gets /tmp/data/notes.db (an argument), which its cell hides')
-  expect(hidden.stderr()).toContain(`--write ${join(folder, 'memory')}`)
+  // Only what exists can be granted.
+  const memory = join(folder, 'memory')
+  expect(hidden.stderr()).toContain(`run touch ${memory}, and add --write ${memory}`)
+  expect(hidden.stderr()).toContain('run mkdir -p /tmp/data && touch /tmp/data/notes.db')
 })
 
 test('a server that gets a granted path starts without a warning', async () => {

@@ -50,7 +50,7 @@ export const why = async ({ given, environment }: CommandLine): Promise<number> 
     STDOUT,
     given.switches.has('json')
       ? events.map((event) => `${JSON.stringify(event)}\n`).join('')
-      : renderCall(events, paint),
+      : renderCall(events, wanted === 'last' ? await refusedMeanwhile(path, events) : [], paint),
   )
   return 0
 }
@@ -97,7 +97,29 @@ async function* callEventsIn(path: string): AsyncGenerator<CallEvent> {
 
 const isOfCall = (event: CordonEvent): event is CallEvent => typeof event.call_id === 'string'
 
-const renderCall = (events: readonly CordonEvent[], paint: Paint): string => {
+/**
+ * An MCP server ends after the calls of its tools, so its cell is the last call of a session. Who asks about the last
+ * call usually means the refused one.
+ */
+const refusedMeanwhile = async (path: string, cell: readonly CordonEvent[]): Promise<readonly Line[]> => {
+  const [first, last] = [cell[0]?.event_id, cell.at(-1)?.event_id]
+  const found: Line[] = []
+  let isMeanwhile = false
+  for await (const event of callEventsIn(path)) {
+    isMeanwhile ||= event.event_id === first
+    if (isMeanwhile && event.type === 'tool.denied' && event.call_id !== cell[0]?.call_id)
+      found.push([
+        'refused',
+        `${event.tool} while it ran: ${event.reason}; see: cordon why ${event.call_id.slice(0, 8)}`,
+      ])
+    if (event.event_id === last) break
+  }
+  return found.slice(-MOST_REFUSED)
+}
+
+const MOST_REFUSED = 5
+
+const renderCall = (events: readonly CordonEvent[], refused: readonly Line[], paint: Paint): string => {
   const decisions = events.flatMap((event) =>
     event.type === 'permission.evaluated' ? [event.permission_decision] : [],
   )
@@ -118,6 +140,7 @@ const renderCall = (events: readonly CordonEvent[], paint: Paint): string => {
     ...(events.some(({ type }) => type === 'sandbox.unconfined') ? [UNCONFINED] : []),
     ...networkLines(events),
     ...events.flatMap(usageLines),
+    ...refused,
   ]
   return [
     `${paint('bold', oneLine(whyCallEnded(events)))}\n\n`,

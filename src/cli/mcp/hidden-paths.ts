@@ -1,5 +1,6 @@
 // A cell has its own empty /tmp. A server that keeps data there seems to save it, and everything is gone when it ends.
-import { resolve } from 'node:path'
+import { existsSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
 
 import { isReadable, isWithinPath, parseAbsolutePath } from '../../policy/index.js'
 import type { AbsolutePath } from '../../policy/index.js'
@@ -34,8 +35,15 @@ export const hiddenPathsOf = (prepared: PreparedServer, environment: Environment
   return [...new Map(found.map((each) => [each.path, each])).values()].map(
     ({ of, path }) =>
       `the MCP server "${visible(server.name)}" gets ${visible(path)} (${of}), which its cell hides: what it writes ` +
-      `there is lost when it ends; to keep it, add --write ${visibleWord(path)}, or name a path outside of /tmp`,
+      `there is lost when it ends; to keep it, ${keepingOf(path)}, or name a path outside of /tmp`,
   )
+}
+
+/** Only what exists can be granted. */
+const keepingOf = (path: AbsolutePath): string => {
+  const [word, folder] = [visibleWord(path), visibleWord(dirname(path))]
+  const making = existsSync(dirname(path)) ? `touch ${word}` : `mkdir -p ${folder} && touch ${word}`
+  return `${existsSync(path) ? '' : `run ${making}, and `}add --write ${word}`
 }
 
 const pathIn = (text: string, cwd: string, home: string): AbsolutePath | undefined => {

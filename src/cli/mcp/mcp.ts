@@ -17,7 +17,7 @@ import type { Sandbox } from '../../sandbox/index.js'
 import { usage } from '../arguments.js'
 import type { Arguments } from '../arguments.js'
 import type { CommandLine, Environment } from '../command-line.js'
-import { EXIT_REFUSED, reportFailure } from '../failure.js'
+import { EXIT_REFUSED, reportFailure, reportLines } from '../failure.js'
 import { openRunLog, recordSettingsOf } from '../run/perform-run.js'
 import { withheld } from '../settings/own-files.js'
 import { configFolderOf, consentFolderOf, homeOf } from '../settings/own-folders.js'
@@ -157,6 +157,9 @@ const connecting =
       ...{ servers: sources(), cordon, isClientAsked, policyOf, version: version(), send },
       onTrouble: (error) => {
         reportFailure(error, environment)
+      },
+      onRefused: (tool, { code, message, fix }) => {
+        reportLines(`${code}: refused the call of ${visible(tool)}: ${message}`, fix ?? undefined, environment)
       },
     })
     asked = gateway.approve

@@ -9,7 +9,7 @@ import type { OwnFile } from '../../runtime/own-files/index.js'
 import type { Environment } from '../command-line.js'
 import type { RunOrder } from '../request/run-request.js'
 import { explainViolations } from '../run-text/explain.js'
-import { hintsOnFailure } from '../run-text/failure-hints.js'
+import { hintsOnFailure, hintsOnNamed } from '../run-text/failure-hints.js'
 import { adviseOnStart } from '../run-text/start-advice.js'
 
 interface EndedServer {
@@ -32,8 +32,7 @@ export const adviseOnServer = (server: EndedServer): string => {
   const exitCode = result.status === 'exited' ? result.exitCode : 0
   const known = [...refused, ...adviseOnStart(order, boundary, exitCode, environment)]
   const lacking = variablesIn(said).filter((name) => !boundary.environment.some((entry) => entry.name === name))
-  const hints =
-    result.status === 'exited' ? hintsOnFailure({ ...order, argv, ownFiles }, boundary, result.profile, known) : []
+  const hints = result.status === 'exited' ? hintsOn({ ...order, argv, ownFiles }, boundary, result.profile, known) : []
   const options = [
     ...known,
     ...lacking.map(
@@ -52,6 +51,13 @@ export const adviseOnServer = (server: EndedServer): string => {
   const inFile =
     lines.length === 0 ? '' : `; or in mcp.yaml: servers: { ${server.name}: { policy: { ${lines.join(', ')} } } }`
   return `${options.slice(0, MOST).join('; ')}${inFile}`
+}
+
+/** What its words name is narrower than its working folder. */
+const hintsOn = (...about: Parameters<typeof hintsOnFailure>): readonly string[] => {
+  const [command, boundary] = about
+  const named = hintsOnNamed(command, boundary)
+  return named.length > 0 ? named : hintsOnFailure(...about)
 }
 
 const MOST = 5

@@ -8,6 +8,7 @@ import type { PlacedPolicy, ToolPolicy } from '../../policy/index.js'
 import type { Environment } from '../command-line.js'
 import { reportFailure } from '../failure.js'
 import { createProposalJudge } from './accept-proposal.js'
+import { policyForWords } from './named-paths.js'
 import type { PreparedServer } from './start-server.js'
 import { withTimeout } from './tool-policies.js'
 import type { ToolEntry } from './tool-policies.js'
@@ -49,8 +50,15 @@ export const policiesOf = (
       told.add(trouble.message)
       reportFailure(trouble, environment)
     }
-    return { policy: undefined, reviewed: undefined, policyFix: trouble?.fix, cell: undefined }
+    const policyFix = trouble?.fix ?? givingPolicy(prepared, ownName)
+    return { policy: undefined, reviewed: undefined, policyFix, cell: undefined }
   }
+}
+
+/** What the words of the server name is what its tools are likely to need. */
+const givingPolicy = ({ server: { name }, chosen, prepared }: PreparedServer, tool: string): string => {
+  const policy = chosen.transport.kind === 'remote' ? '{}' : policyForWords(chosen.argv, prepared.order.cwd)
+  return `give it a policy in mcp.yaml, such as: servers: { ${JSON.stringify(name)}: { tools: { ${JSON.stringify(tool)}: ${policy} } } }`
 }
 
 /** Undefined if the tool has all rights of the cell, or no policy of a tool widens it: a remote server has no files. */

@@ -135,12 +135,24 @@ const hintOnNetwork = (command: Command, { network }: SandboxProfile): readonly 
 
 const MOST_HINTS = 5
 
-const hintsOnArguments = (
-  { argv, cwd, ownFiles }: Command,
-  boundary: Boundary,
-): readonly { readonly path: AbsolutePath; readonly hint: string }[] => {
+/** For a command that needs only what its words name, such as a server. */
+export const hintsOnNamed = (command: Command, boundary: Boundary): readonly string[] =>
+  namedHints(command, boundary, false).map(({ hint }) => hint)
+
+const hintsOnArguments = (command: Command, boundary: Boundary): readonly NamedHint[] => {
+  const { argv, cwd } = command
   // Network clients rarely need files of their folder.
   const isTold = !isTransfer(argv) && cwd !== '/' && !isReadable(boundary, cwd) && !hasGrantsIn(cwd, boundary)
+  return namedHints(command, boundary, isTold)
+}
+
+interface NamedHint {
+  readonly path: AbsolutePath
+  readonly hint: string
+}
+
+/** `isTold`: another hint is about the working folder as a whole. */
+const namedHints = ({ argv, cwd, ownFiles }: Command, boundary: Boundary, isTold: boolean): readonly NamedHint[] => {
   const made = outputsOf(argv)
   const named = argv
     .slice(1, MOST_ARGUMENTS)

@@ -74,6 +74,24 @@ const wait = (milliseconds: number) => {
 const READS_ONLY =
   'if it only reads, say so in its policy: egress_class: "read_only", which lets only GET, HEAD and OPTIONS pass'
 
+/** A call of an MCP server's tool comes through `cordon mcp`. */
+const waysOfGateway = (
+  policyFix: string | undefined,
+  name: string,
+  isAsked: boolean,
+  readsOnly: readonly string[],
+): Pick<GateCall, 'waysToAllow' | 'waysToApprove'> => {
+  const asking = isAsked ? [] : ['let the user of the client answer: cordon mcp --ask client']
+  return {
+    waysToAllow: [
+      ...(policyFix === undefined ? [] : [policyFix]),
+      `add a rule that allows it, best with a condition: { effect: allow, tool: ${JSON.stringify(name)}, because: … }`,
+      ...asking,
+    ],
+    ...(asking.length === 0 ? {} : { waysToApprove: [...asking, ...readsOnly] }),
+  }
+}
+
 /** The code that would allow a call, or let somebody approve it, for its error. */
 export const waysToAllow = (
   tool: BoundTool | undefined,
@@ -82,7 +100,8 @@ export const waysToAllow = (
   if (tool === undefined) return {}
   const { name, kind } = tool.definition
   const readsOnly = tool.gate.boundary.network.kind === 'none' ? [] : [READS_ONLY]
-  const policyFix = kind === 'mcp' ? tool.definition.policyFix : undefined
+  // Its words are those of the command line, and not of createCordon.
+  if (kind === 'mcp') return waysOfGateway(tool.definition.policyFix, name, approve !== undefined, readsOnly)
   const asking =
     approve === undefined
       ? [
@@ -92,7 +111,6 @@ export const waysToAllow = (
       : []
   return {
     waysToAllow: [
-      ...(policyFix === undefined ? [] : [policyFix]),
       'add a rule that allows it, best with a condition: createCordon({ rules: [{ rules: [{ effect: "allow", ' +
         `tool: ${JSON.stringify(name)}, because: "…" }] }], … })`,
       ...asking,
