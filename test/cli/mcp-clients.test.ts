@@ -489,6 +489,7 @@ describe('cordon mcp', () => {
   test('install warns of an address on this machine in the file of a project, and not in that of the user', () => {
     const text = '{"mcpServers": {"t": {"url": "https://h.test/mcp"}}}'
     fileWith('.mcp.json', text)
+    mkdirSync(join(folder, 'home'), { recursive: true })
     fileWith('home/.claude.json', text)
     expect(cordon('install', '--user').stdout).not.toContain('Do not commit')
     expect(cordon('install', '--project').stdout).toContain('Do not commit')
@@ -497,11 +498,12 @@ describe('cordon mcp', () => {
   test('the copy of Cordon loads no project, and names the Cordon that does', () => {
     project()
     cordon('install')
-    writeFileSync(join(folder, 'agent.mjs'), 'export const one = 1\n')
+    mkdirSync(join(folder, 'agents'))
+    writeFileSync(join(folder, 'agents/agent.mjs'), 'export const one = 1\n')
     const home = join(folder, 'home')
     const copy = join(home, '.local/share/cordon/bin/cordon')
     const { status, stderr } = spawnSync(copy, ['manifest', 'inspect', '--entry', 'agent.mjs'], {
-      cwd: folder,
+      cwd: join(folder, 'agents'),
       env: { HOME: home, PATH: '/usr/bin:/bin' },
       encoding: 'utf8',
     })

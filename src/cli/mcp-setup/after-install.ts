@@ -31,8 +31,8 @@ export const afterInstall = (
         ]),
     ...shared.map(
       ({ file, server, client }) =>
-        `Do not commit ${visible(file)}: "${visible(server)}" names a file of this machine, which has its address. To ` +
-        `take it out: cordon mcp uninstall ${client} --project --server ${visibleWord(server)}`,
+        `Do not commit ${visible(file)}: "${visible(server)}" names a file of this machine, which has its address. ` +
+        `To take it out: cordon mcp uninstall ${client} --project --server ${visibleWord(server)}`,
     ),
     ...(installed.length === 0 || isDry ? [] : ['Restart the clients.']),
   ]

@@ -1,5 +1,5 @@
-// Where the user of a coding agent grants what a hint suggests. The options of hints are those of `cordon run`, which the
-// hook writes, and nobody types.
+// Where the user of a coding agent grants what a hint suggests. The options of hints are those of `cordon run`, which
+// the hook writes, and nobody types.
 import { join } from 'node:path'
 
 import type { Arguments } from '../arguments.js'
