@@ -185,6 +185,57 @@ describe('a file tool', () => {
   })
 })
 
+describe('a search', () => {
+  mkdirSync(join(workspace, 'private'))
+  write('project/private/key', 'a key\n')
+  write('project/src/deep/secret.env', 'a secret\n')
+  write('project/other/code', 'code\n')
+  const carved = ['--read', '!private', '--read', '!**/*.env'] as const
+
+  test.each([
+    ['Grep', { pattern: 'x' }],
+    ['Grep', { pattern: 'x', path: workspace }],
+    ['Grep', { pattern: 'x', glob: '*.ts' }],
+    ['Grep', { pattern: 'x', glob: 'private/key' }],
+    ['Grep', { pattern: 'x', path: 'src' }],
+    ['Grep', { pattern: 'x', path: 'private/key' }],
+    ['Glob', { pattern: '**/*' }],
+    ['Glob', { pattern: '*', path: 'private' }],
+    ['Glob', { pattern: 'key', path: 'private' }],
+    ['Glob', { pattern: 'other/../../**' }],
+    ['Glob', { pattern: '{..,x}/*' }],
+    ['Glob', { pattern: '.{.,x}/home/*' }],
+    ['Glob', { pattern: '@(..)/home/x' }],
+    ['Glob', { pattern: `{${home},a}/*` }],
+    ['Glob', { pattern: '../../home/*', path: 'src' }],
+  ])('%s that would find what no tool may read is denied (%j)', (tool, input) => {
+    expect(decisionOf(tool, input, ...carved)).toBe('deny')
+  })
+
+  test.each([
+    ['Grep', { pattern: 'x', path: 'other' }],
+    ['Grep', { pattern: 'x', path: 'inside', glob: '*' }],
+    // The names of files are shown in a cell, too.
+    ['Glob', { pattern: 'src/**/*.{ts,tsx}' }],
+    ['Glob', { pattern: '**/*', path: join(workspace, 'other') }],
+    ['Glob', { pattern: 'inside' }],
+    ['LS', { path: workspace }],
+  ])('%s beside it is left to the agent (%j)', (tool, input) => {
+    expect(decisionOf(tool, input, ...carved)).toBe('silent 0')
+  })
+
+  test('of the whole project is left to the agent where nothing is withheld', () => {
+    for (const input of [{ pattern: 'x' }, { pattern: 'x', glob: '*.{ts,tsx}' }, { pattern: 'x', path: workspace }])
+      expect(decisionOf('Grep', input)).toBe('silent 0')
+    expect(decisionOf('Grep', { pattern: 'x' }, '--read', '!missing')).toBe('silent 0')
+  })
+
+  test('that is denied says what to search', () => {
+    const { permissionDecisionReason: reason } = answerIn(claude('Grep', { pattern: 'x' }, ...carved))
+    expect(reason).toContain('Search a folder without such a file')
+  })
+})
+
 describe('in the mode plan', () => {
   test('only what changes nothing runs', () => {
     const plan = ['--mode', 'plan'] as const

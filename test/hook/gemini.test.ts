@@ -43,8 +43,8 @@ const call = (name: string, input: Readonly<Record<string, unknown>>, trust = 't
 
 const shell = (command: string): Promise<AgentRun> => call('run_shell_command', { command })
 
-const install = (): void => {
-  const { status, stderr } = place.cordon(['hook', 'install', 'gemini'])
+const install = (...options: readonly string[]): void => {
+  const { status, stderr } = place.cordon(['hook', 'install', 'gemini', ...options])
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
 }
 
@@ -102,6 +102,20 @@ describe('Gemini CLI', () => {
     expect(isMade(place, '.git/hooks/pre-commit')).toBe(false)
     await call('write_file', { file_path: join(place.workspace, 'made'), content })
     expect(isMade(place, 'made')).toBe(true)
+  })
+
+  test('a search finds no carved-out file and nothing outside of the project, and finds the rest', async () => {
+    install('--read', '!carved')
+    writeFileSync(join(place.workspace, 'carved'), 'NEEDLE carved\n')
+    mkdirSync(join(place.workspace, 'sub'))
+    writeFileSync(join(place.workspace, 'sub/open'), 'NEEDLE open\n')
+    const told = async (name: string, input: Readonly<Record<string, unknown>>): Promise<string> =>
+      (await call(name, input)).results.join()
+    expect(await told('grep_search', { pattern: 'NEEDLE' })).not.toContain('NEEDLE carved')
+    expect(await told('read_many_files', { include: ['carved'] })).not.toContain('NEEDLE carved')
+    expect(await told('glob', { pattern: '{..,x}/*' })).not.toContain(join(place.root, 'secret'))
+    expect(await told('grep_search', { pattern: 'NEEDLE', dir_path: 'sub' })).toContain('NEEDLE open')
+    expect(await told('glob', { pattern: '{sub,x}/*' })).toContain('sub/open')
   })
 
   test('a command changes neither the program of the hook nor what it finds in .bin', async () => {

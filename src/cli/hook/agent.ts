@@ -18,11 +18,23 @@ export interface AgentCall {
 export type ToolAction =
   | { readonly kind: 'shell'; readonly command: string }
   /** A tool of the agent that opens these paths itself. No cell confines it. */
-  | { readonly kind: 'files'; readonly read: readonly string[]; readonly write: readonly string[] }
+  | {
+      readonly kind: 'files'
+      readonly read: readonly string[]
+      readonly write: readonly string[]
+      readonly searched?: readonly Search[]
+    }
   /** A tool that touches neither files nor network, such as a list of tasks. */
   | { readonly kind: 'harmless' }
   /** Any other tool: of an MCP server, or unknown. `known`: what it does, as the end of a sentence. */
   | { readonly kind: 'other'; readonly input: JsonObject; readonly known: string | undefined }
+
+/** A tool that takes what it finds beneath a path of `read`. */
+export interface Search {
+  readonly path: string
+  /** `names`: it shows only names. */
+  readonly takes: 'names' | 'contents'
+}
 
 export type Verdict =
   /** `command`: runs in place of the agent's command. `isAllowed`: the agent need not ask its user. */

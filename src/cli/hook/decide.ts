@@ -27,6 +27,7 @@ import type { PreparedRun } from '../run/run-gate.js'
 import { inputOf } from '../run/run-tool.js'
 import { auditPathOf, stateFolderOf } from '../settings/own-folders.js'
 import type { Agent, AgentCall, Verdict } from './agent.js'
+import { hiddenFromSearch } from './hidden-from-search.js'
 import { rememberApproval } from './host-approval.js'
 import { unreadable } from './message.js'
 import { grantWords, modeWords, rewritten } from './rewrite.js'
@@ -167,7 +168,9 @@ const judgedCall = (
       })
       const isReadOnly = action.write.length === 0
       const held = { boundary: { ...tool.boundary, risk: described.boundary.risk }, noStance: [], needsApproval: false }
-      return { tool: { ...described, ...held, isReadOnly }, input: { read: action.read, write: action.write } }
+      const hidden = (action.searched ?? []).flatMap((search) => hiddenFromSearch(search, tool.boundary, order))
+      const read = [...new Set([...action.read, ...hidden])]
+      return { tool: { ...described, ...held, isReadOnly }, input: { read, write: action.write } }
     }
     case 'harmless':
       return { tool: { ...unconfined(declared, 'low'), isReadOnly: true }, input: {} }
@@ -181,6 +184,8 @@ const unconfined = (declared: Omit<Parameters<typeof describeTool>[0], 'policy'>
 
 /** What Cordon knows about a tool that it cannot judge by its input. */
 const knownOf = ({ title }: Agent, { tool, action }: AgentCall): string => {
+  if (action.kind === 'files' && (action.searched ?? []).length > 0)
+    return '. A search is denied if its folder has a file that no tool may read. Search a folder without such a file.'
   if (action.kind !== 'other') return ''
   if (/^mcp[_:]/i.test(tool)) return `. ${tool} is a tool of an MCP server, which runs outside of any cell.`
   return action.known === undefined

@@ -2,8 +2,9 @@
 // rule, or a person.
 import type { JsonObject, JsonValue } from '../../gate/index.js'
 
-import type { ToolAction } from './agent.js'
+import type { Search, ToolAction } from './agent.js'
 import { textIn, textsOf, unreadable } from './message.js'
+import { startsOfPattern } from './search-pattern.js'
 
 /** Fields of a tool that hold a path, or a list of paths. `a|b`: names of the same field. */
 interface FileTool {
@@ -11,8 +12,12 @@ interface FileTool {
   readonly write?: readonly string[]
   /** Such fields may be missing. The tool then starts at the working directory. */
   readonly folder?: readonly string[]
-  /** Such fields hold a pattern, which may lead out of the folder. */
-  readonly glob?: readonly string[]
+  /** The tool shows the names of files in the folder that such a pattern finds. */
+  readonly names?: readonly string[]
+  /** The tool reads the files in the folder that such a pattern finds. */
+  readonly contents?: readonly string[]
+  /** The tool reads the files in the folder. Such a pattern selects some of them, at any depth. */
+  readonly filter?: readonly string[]
 }
 
 export interface ToolTable {
@@ -41,7 +46,7 @@ export const actionOf = (tool: string, input: JsonObject, table: ToolTable): Too
 const filesOf = (
   tool: string,
   input: JsonObject,
-  { read = [], write = [], folder = [], glob = [] }: FileTool,
+  { read = [], write = [], folder = [], names = [], contents = [], filter }: FileTool,
   agent: string,
 ): ToolAction => {
   // An agent takes one of the names, or changes which one with its next version. So each of them is judged.
@@ -59,19 +64,31 @@ const filesOf = (
     return all
   }
   const folders = folder.flatMap((field) => (valuesOf(field).length === 0 ? ['.'] : pathsIn(field)))
-  const globs = glob.flatMap((field) => (valuesOf(field).length === 0 ? [] : pathsIn(field)))
+  const patternsIn = (fields: readonly string[]): readonly string[] =>
+    fields.flatMap((field) => (valuesOf(field).length === 0 ? [] : pathsIn(field)))
+  const startsIn = (fields: readonly string[]): readonly string[] => {
+    const patterns = patternsIn(fields)
+    if (fields.length > 0 && patterns.length === 0) return folders
+    return patterns.flatMap(startsOfPattern).flatMap((start) => folders.map((each) => inFolder(each, start)))
+  }
+  const found = { names: startsIn(names), contents: startsIn(contents) }
+  const filtered = patternsIn(filter ?? []).flatMap(startsOfPattern)
+  const searched = [
+    ...found.names.map((path): Search => ({ path, takes: 'names' })),
+    ...[...found.contents, ...(filter === undefined ? [] : folders)].map((path): Search => ({
+      path,
+      takes: 'contents',
+    })),
+  ]
   return {
     kind: 'files',
-    read: [...read.flatMap(pathsIn), ...folders, ...globs.flatMap(startOfGlob)],
+    read: [...read.flatMap(pathsIn), ...folders, ...found.names, ...found.contents, ...filtered],
     write: write.flatMap(pathsIn),
+    searched,
   }
 }
 
-/** The folder at which a pattern starts, if it can leave the folder that the tool names. */
-const startOfGlob = (pattern: string): readonly string[] => {
-  if (!/^[/~]|(?:^|\/)\.\.(?:\/|$)/.test(pattern)) return []
-  const plain = pattern.split(/[*?[{]/, 1)[0] ?? ''
-  const start = plain === pattern ? plain : plain.replace(/[^/]*$/, '')
-  // Braces can hide a `..` behind the plain start.
-  return pattern.slice(plain.length).includes('..') ? ['/'] : [start === '' ? '.' : start]
+const inFolder = (folder: string, path: string): string => {
+  if (folder === '.' || /^\s*(?:[/~]|file:)/i.test(path)) return path
+  return path === '.' ? folder : `${folder}/${path}`
 }

@@ -23,8 +23,8 @@ const TOOLS: ToolTable = {
     MultiEdit: { write: ['file_path'] },
     NotebookEdit: { write: ['notebook_path'] },
     NotebookRead: { read: ['notebook_path'] },
-    Glob: { folder: ['path'], glob: ['pattern'] },
-    Grep: { folder: ['path'], glob: ['glob'] },
+    Glob: { folder: ['path'], names: ['pattern'] },
+    Grep: { folder: ['path'], filter: ['glob'] },
     LS: { folder: ['path'] },
   },
   // The tools that a sub-agent calls come to the hook themselves.

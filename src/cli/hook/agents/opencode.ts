@@ -21,8 +21,8 @@ const TOOLS: ToolTable = {
     write: { write: ['filePath'] },
     edit: { write: ['filePath'] },
     list: { folder: ['path'] },
-    glob: { folder: ['path'], glob: ['pattern'] },
-    grep: { folder: ['path'], glob: ['include'] },
+    glob: { folder: ['path'], names: ['pattern'] },
+    grep: { folder: ['path'], filter: ['include'] },
   },
   harmless: ['todowrite', 'todoread', 'task', 'question', 'invalid'],
   others: {
