@@ -17,6 +17,7 @@ import {
   withPackage,
 } from './agent-process.js'
 import type { AgentPlace, AgentRun } from './agent-process.js'
+import type { ScriptedCall } from './scripted-model.js'
 
 const PROGRAM = agentProgram('gemini')
 
@@ -34,12 +35,15 @@ afterEach(() => {
 })
 
 /** Gemini CLI may run every tool without a question. Only the hook is in the way. */
-const call = (name: string, input: Readonly<Record<string, unknown>>, trust = 'true'): Promise<AgentRun> =>
-  runAgent(place, [{ name, input }], (url) => ({
+const callAll = (calls: readonly ScriptedCall[], trust = 'true'): Promise<AgentRun> =>
+  runAgent(place, calls, (url) => ({
     program: PROGRAM ?? '',
     words: ['-p', 'go', '--approval-mode=yolo', '-m', 'gemini-2.5-flash'],
     environment: { GEMINI_API_KEY: 'none', GOOGLE_GEMINI_BASE_URL: url, GEMINI_CLI_TRUST_WORKSPACE: trust },
   }))
+
+const call = (name: string, input: Readonly<Record<string, unknown>>, trust?: string): Promise<AgentRun> =>
+  callAll([{ name, input }], trust)
 
 const shell = (command: string): Promise<AgentRun> => call('run_shell_command', { command })
 
@@ -109,13 +113,18 @@ describe('Gemini CLI', () => {
     writeFileSync(join(place.workspace, 'carved'), 'NEEDLE carved\n')
     mkdirSync(join(place.workspace, 'sub'))
     writeFileSync(join(place.workspace, 'sub/open'), 'NEEDLE open\n')
-    const told = async (name: string, input: Readonly<Record<string, unknown>>): Promise<string> =>
-      (await call(name, input)).results.join()
-    expect(await told('grep_search', { pattern: 'NEEDLE' })).not.toContain('NEEDLE carved')
-    expect(await told('read_many_files', { include: ['carved'] })).not.toContain('NEEDLE carved')
-    expect(await told('glob', { pattern: '{..,x}/*' })).not.toContain(join(place.root, 'secret'))
-    expect(await told('grep_search', { pattern: 'NEEDLE', dir_path: 'sub' })).toContain('NEEDLE open')
-    expect(await told('glob', { pattern: '{sub,x}/*' })).toContain('sub/open')
+    const { results } = await callAll([
+      { name: 'grep_search', input: { pattern: 'NEEDLE' } },
+      { name: 'read_many_files', input: { include: ['carved'] } },
+      { name: 'glob', input: { pattern: '{..,x}/*' } },
+      { name: 'grep_search', input: { pattern: 'NEEDLE', dir_path: 'sub' } },
+      { name: 'glob', input: { pattern: '{sub,x}/*' } },
+    ])
+    expect(results).toHaveLength(5)
+    expect(results.join()).not.toContain('NEEDLE carved')
+    expect(results.join()).not.toContain(join(place.root, 'secret'))
+    expect(results[3]).toContain('NEEDLE open')
+    expect(results[4]).toContain('sub/open')
   })
 
   test('a command changes neither the program of the hook nor what it finds in .bin', async () => {
