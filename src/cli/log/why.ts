@@ -18,6 +18,7 @@ import { whyCallEnded } from '../run-text/ending-text.js'
 import { commandIn, renderEvent } from './log-text.js'
 import { auditPathOf } from '../settings/own-folders.js'
 import { networkLines } from './reached-text.js'
+import { onePerPackage } from './refused-in-packages.js'
 import { measuredText, mechanismsText } from '../text/usage-text.js'
 import { namesStore } from '../store/store-help.js'
 
@@ -146,7 +147,7 @@ const renderCall = (events: readonly CordonEvent[], refused: readonly Line[], pa
     `${paint('bold', oneLine(whyCallEnded(events)))}\n\n`,
     ...lines.map(([name, text]) => `${paint('dim', name.padEnd(NAME_WIDTH))}${oneLine(text)}\n`),
     '\n',
-    ...events.map((event) => `${renderEvent(event, paint)}\n`),
+    ...onePerPackage(events).map((event) => `${renderEvent(event, paint)}\n`),
   ].join('')
 }
 

@@ -45,8 +45,10 @@ type LinesOf = (violations: readonly Violation[]) => readonly string[]
 const linesFor =
   ({ argv, grants, ownFiles, workspace, home }: Explained, profile: SandboxProfile): LinesOf =>
   (violations) => [
+    ...programLines(violations, ownFiles),
     ...new Set(
       violations
+        .filter((violation) => ownProgramOf(violation, ownFiles) === undefined)
         .map(withRealProgram)
         .map(
           (violation) =>
@@ -60,9 +62,22 @@ const linesFor =
 const onOwnFile = (violation: Violation, ownFiles: readonly OwnFile[]): string | undefined => {
   if (violation.kind !== 'file' && violation.kind !== 'exec') return undefined
   const own = ownFileAt(violation.path, violation.kind === 'file' ? violation.access : 'read', ownFiles)
-  if (own === undefined) return undefined
-  // One line for a package, however many of its files a command tried to remove.
-  return describeOwnFile(own.program === undefined ? violation.path : own.path, own, 'command')
+  return own === undefined ? undefined : describeOwnFile(violation.path, own, 'command')
+}
+
+const ownProgramOf = (violation: Violation, ownFiles: readonly OwnFile[]): OwnFile | undefined => {
+  if (violation.kind !== 'file' || violation.access !== 'write') return undefined
+  const own = ownFileAt(violation.path, 'write', ownFiles)
+  return own?.program === undefined ? undefined : own
+}
+
+/** One line for what Cordon runs from, however many packages and files of it a command tried to remove. */
+const programLines = (violations: readonly Violation[], ownFiles: readonly OwnFile[]): readonly string[] => {
+  const touched = violations.flatMap((violation) => ownProgramOf(violation, ownFiles) ?? [])
+  const [first, ...more] = [...new Map(touched.map((own) => [own.path, own])).values()]
+  if (first === undefined) return []
+  const others = more.length === 0 ? '' : `; so are ${more.length} more that it tried to change`
+  return [`${describeOwnFile(first.path, first, 'command')}${others}`]
 }
 
 const onImage = (violation: Violation, profile: SandboxProfile, own: readonly AbsolutePath[]): string | undefined =>
