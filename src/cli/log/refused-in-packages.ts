@@ -1,4 +1,4 @@
-// A command that removes or renews installed packages is refused hundreds of files. One line for each package is enough.
+// A command that removes or renews installed packages is refused hundreds of files. One line for a package is enough.
 import type { CordonEvent } from '../../runtime/index.js'
 
 /** Of the refused files in a package only the first, with the number of the others. */

@@ -123,8 +123,7 @@ const ownFilesOf = (options: CordonOptions, sources: BoundTools['sources'], { ho
     ...registryOwnFiles(registry),
     ...engineFiles(environment ?? {}, containers?.socket),
     ...credentialFiles(sources, { folder: process.cwd(), home, searchPath: environment?.['PATH'] }),
-    // Hooks and commands of this user go by the variables of the process.
-    ...userFiles({ ...process.env, ...environment }, home, configFolder),
+    ...userFiles(environment ?? {}, home, configFolder),
     ...namedFiles(
       tools.flatMap(({ policyFile }) => policyFile ?? []),
       'the policy of a tool',

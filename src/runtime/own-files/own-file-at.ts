@@ -22,9 +22,9 @@ export const ownFileAt = (path: string, access: 'read' | 'write', files: readonl
     })
     .sort((one, other) => other.rank - one.rank)[0]?.file
 
-/** A link of the program is a file of its own. */
+/** A link of the program is a file of its own, and the rest of it has real paths. */
 const placeOf = ({ path, program }: OwnFile): AbsolutePath =>
-  program === 'link' ? parseAbsolutePath(path) : futurePathOf(parseAbsolutePath(path))
+  program === undefined ? futurePathOf(parseAbsolutePath(path)) : parseAbsolutePath(path)
 
 /** Shown in place of a grant. */
 export const describeOwnFile = (path: string, { what, access, prefix }: OwnFile, who: 'command' | 'tool'): string =>

@@ -14,8 +14,8 @@ export interface OwnFile {
    */
   readonly prefix?: string
   /**
-   * Cordon runs from it. `object`: by its real path. `link`: a symbolic link on the way to one, which is put back if it
-   * changes. The cell looks for other names (hard links) of its files.
+   * Cordon runs from it. `object`: by its real path, also where nothing is yet. `link`: a symbolic link on the way to
+   * one, which is put back if it changes. The cell looks for other names (hard links) of its files.
    */
   readonly program?: 'object' | 'link'
 }

@@ -47,9 +47,11 @@ export const packagesFrom = (folder: string, which: 'needed' | 'all' = 'all'): r
       const passed = at < 0 ? [...folders, ...foldersOfUser()] : folders.slice(0, at)
       // Nothing can be made in a package itself.
       const open = isClosed ? passed.filter((modules) => dirname(modules) !== real) : passed
-      missing.push(...open.flatMap((modules) => [join(modules, needed), ...filesBeside(modules, needed)]))
+      const places = open.map((modules) => placeAt(modules)?.real ?? modules)
+      missing.push(...places.flatMap((modules) => [join(modules, needed), ...filesBeside(modules, needed)]))
       if (place === undefined) continue
-      if (manifestAt(place.real).exports === undefined) missing.push(...filesBeside(folders[at] ?? '/', needed))
+      if (manifestAt(place.real).exports === undefined)
+        missing.push(...filesBeside(placeAt(folders[at] ?? '/')?.real ?? '/', needed))
       const one = take(needed, place)
       known.set(one.folder, one)
       needs.push(one)

@@ -61,8 +61,8 @@ const take = (
   const { what, access, fix, prefix } = file
   const path = parseAbsolutePath(file.path)
   const refuse = (problem: string, way: string): Error => fail('own-file-exposed', { path, what, problem, fix: way })
-  // A link of the program is guarded itself. What it leads to is another own file.
-  const real = file.program === 'link' ? path : futurePathOf(path)
+  // A link of the program is guarded itself: what it leads to is another own file. The others have real paths already.
+  const real = file.program === undefined ? futurePathOf(path) : path
   const harmful = access === 'withheld' ? [...read, ...write] : write
   const hasOthers =
     prefix !== undefined && !write.some(({ base }) => isWithinPath(real, base) || isWithinPath(base, real))

@@ -67,8 +67,7 @@ export const layOutNamespaces = (input: LayoutInput): Layout => {
   const binds = new Map<AbsolutePath, Step>()
   for (const place of readRoots) binds.set(place.path, bind(place, toRead))
   for (const place of writeRoots) binds.set(place.path, bind(place, toWrite))
-  for (const pin of pinsOf(survey, writeRoots))
-    binds.set(pin, { kind: 'bind', access: toWrite, path: pin })
+  for (const pin of pinsOf(survey, writeRoots)) binds.set(pin, { kind: 'bind', access: toWrite, path: pin })
   for (const place of survey.sealed) binds.set(place.path, bind(place, toRead))
   for (const place of survey.hidden) binds.set(place.path, { kind: 'hide', path: place.path })
   if (execute.kind === 'only') {
@@ -169,8 +168,9 @@ export const outermost = (places: readonly Place[]): readonly Place[] => {
 }
 
 /**
- * The folders between a write root and its seals, or links that are put back. Each is bound onto itself, because a mount point cannot be renamed or
- * removed. Otherwise the tool could move `.git` away with its sealed hooks and make another.
+ * The folders between a write root and its seals, or links that are put back. Each is bound onto itself, because a
+ * mount point cannot be renamed or removed. Otherwise the tool could move `.git` away with its sealed hooks and make
+ * another.
  */
 export const pinsOf = (
   { sealed, hidden, carvedLinks }: CarveOuts,

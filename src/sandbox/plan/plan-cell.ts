@@ -94,7 +94,11 @@ const variablesIn = (plan: Plan, request: CellRequest): readonly string[] => {
 }
 
 /** Landlock rules alone cannot seal a place in a folder in which the tool may create files. */
-const closedIn = ({ write, sealed, hidden, carvedLinks }: Survey, form: Form, host: HostFacts): readonly AbsolutePath[] =>
+const closedIn = (
+  { write, sealed, hidden, carvedLinks }: Survey,
+  form: Form,
+  host: HostFacts,
+): readonly AbsolutePath[] =>
   FORM_HAS[form].ownRoot || bringsMounts(host.wall) || host.listener.held
     ? []
     : closedFolders(write, [...[...sealed, ...hidden].map(({ path }) => path), ...carvedLinks])
