@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 
 import { createGate } from '../../gate/index.js'
-import type { Gate, GateCall, Hook, Mode, RuleSet, UsedApprovals } from '../../gate/index.js'
+import type { Gate, Hook, Mode, RuleSet, UsedApprovals } from '../../gate/index.js'
 import { withoutUndefined } from '../../shapes/index.js'
 
 import type { CallTurns } from '../call/call-turns.js'
@@ -68,54 +68,5 @@ const wait = (milliseconds: number) => {
     cancel: () => {
       clearTimeout(timer)
     },
-  }
-}
-
-const READS_ONLY =
-  'if it only reads, say so in its policy: egress_class: "read_only", which lets only GET, HEAD and OPTIONS pass'
-
-/** A call of an MCP server's tool comes through `cordon mcp`. */
-const waysOfGateway = (
-  policyFix: string | undefined,
-  name: string,
-  isAsked: boolean,
-  readsOnly: readonly string[],
-): Pick<GateCall, 'waysToAllow' | 'waysToApprove'> => {
-  const asking = isAsked ? [] : ['let the user of the client answer: cordon mcp --ask client']
-  return {
-    waysToAllow: [
-      ...(policyFix === undefined ? [] : [policyFix]),
-      `add a rule that allows it, best with a condition: { effect: allow, tool: ${JSON.stringify(name)}, because: … }`,
-      ...asking,
-    ],
-    ...(asking.length === 0 ? {} : { waysToApprove: [...asking, ...readsOnly] }),
-  }
-}
-
-/** The code that would allow a call, or let somebody approve it, for its error. */
-export const waysToAllow = (
-  tool: BoundTool | undefined,
-  { approve }: CordonOptions,
-): Pick<GateCall, 'waysToAllow' | 'waysToApprove'> => {
-  if (tool === undefined) return {}
-  const { name, kind } = tool.definition
-  const readsOnly = tool.gate.boundary.network.kind === 'none' ? [] : [READS_ONLY]
-  // Its words are those of the command line, and not of createCordon.
-  if (kind === 'mcp') return waysOfGateway(tool.definition.policyFix, name, approve !== undefined, readsOnly)
-  const asking =
-    approve === undefined
-      ? [
-          'let somebody answer: createCordon({ approve: async ({ tool, input, reason }) => ({ kind: ' +
-            '"approve_once", by: "ann" }), … })',
-        ]
-      : []
-  return {
-    waysToAllow: [
-      'add a rule that allows it, best with a condition: createCordon({ rules: [{ rules: [{ effect: "allow", ' +
-        `tool: ${JSON.stringify(name)}, because: "…" }] }], … })`,
-      ...asking,
-      ...(kind === 'in-process' ? [] : ['let its sandbox be enough: createCordon({ mode: "on_request", … })']),
-    ],
-    ...(asking.length === 0 ? {} : { waysToApprove: [...asking, ...readsOnly] }),
   }
 }
