@@ -2,7 +2,10 @@
 import { fail } from '../../errors/index.js'
 
 import type { CommandLine, Environment } from '../command-line.js'
+import { MACHINE_FOLDER } from '../program/program-launcher.js'
+import { dataFolderOf, homeOf } from '../settings/own-folders.js'
 import { STDOUT, writeText } from '../text/console-text.js'
+import { asWord } from '../text/shell-word.js'
 import type { Agent } from './agent.js'
 import { changeSettings, placeOf, scopeOf, scopeOption } from './change-settings.js'
 import { filesWithHook } from './in-force/installed-hooks.js'
@@ -21,7 +24,13 @@ export const uninstallHook = (agent: Agent, line: CommandLine): number => {
       path,
       fix: others.length === 0 ? 'nothing needs to be done; cordon hook list shows all hooks' : others.join('; '),
     })
-  writeText(STDOUT, [`The hook of ${agent.title} is no longer in ${path}.`, ...others.map(capital), ''].join('\n'))
+  const folder = scope === 'managed' ? MACHINE_FOLDER : dataFolderOf(environment, homeOf(environment))
+  const lines = [
+    `The hook of ${agent.title} is no longer in ${path}.`,
+    ...others.map(capital),
+    `Other projects may start the copy of Cordon in ${folder}. When no hook and no MCP entry needs it: rm -r ${asWord(folder)}`,
+  ]
+  writeText(STDOUT, `${lines.join('\n')}\n`)
   return 0
 }
 

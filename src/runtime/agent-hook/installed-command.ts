@@ -11,12 +11,16 @@ export const HOST_SECONDS = 40
 
 /** Codex blocks only if stderr says why. 126 and 127: there is no program, so another installation brings one. */
 const scriptWith = (again: string): string =>
-  `t=/usr/bin/timeout; [ -x $t ] || t=/bin/timeout; $t -s KILL ${String(KILL_SECONDS)} "$@"; s=$?; [ $s = 0 ] && exit 0; [ $s = 2 ] && exit 2; ` +
+  `t=/usr/bin/timeout; [ -x $t ] || t=/bin/timeout; $t -s KILL ${String(KILL_SECONDS)} "$@"; s=$?; ` +
+  '[ $s = 0 ] && exit 0; [ $s = 2 ] && exit 2; ' +
   'w="the hook failed (status $s)"; f="see why: cordon hook check"; [ $s = 126 ] || [ $s = 127 ] && ' +
   `{ w="the copy of Cordon that this hook starts is missing or broken ($1)"; f="${again}"; }; ` +
   'echo "cordon: $w, so this call does not run; fix: $f" >&2; exit 2'
 
-/** `again`: the command that installs it. Every agent starts it by a shell of its own choice, so the script names its shell. */
+/**
+ * `again`: the command that installs it. Every agent starts it by a shell of its own choice, so the script names its
+ * shell.
+ */
 export const installedCommand = (words: readonly string[], again: string): string =>
   ['/bin/sh', '-c', scriptWith(again), 'cordon-hook', ...words].map(quoted).join(' ')
 
