@@ -2,7 +2,7 @@
 import { fail } from '../../errors/index.js'
 
 import type { CommandLine, Environment } from '../command-line.js'
-import { MACHINE_FOLDER } from '../program/program-launcher.js'
+import { MACHINE_FOLDER } from '../../runtime/own-files/index.js'
 import { dataFolderOf, homeOf } from '../settings/own-folders.js'
 import { STDOUT, writeText } from '../text/console-text.js'
 import { asWord } from '../text/shell-word.js'

@@ -12,8 +12,7 @@ export const jsonText: ConfigText = {
     const errors: ParseError[] = []
     const value = parse(text, errors, { allowTrailingComma: true }) as unknown
     const [first] = errors
-    if (first !== undefined)
-      throw new Error(`${jsonProblem(first)} in line ${String(lineAt(text, first.offset))}`)
+    if (first !== undefined) throw new Error(`${jsonProblem(first)} in line ${String(lineAt(text, first.offset))}`)
     return value
   },
   withFields: (text, place, fields) =>

@@ -49,8 +49,7 @@ const errorFor = (
   const { path } = violation
   const own = ownFileAt(path, 'write', ownFiles)
   const because = own === undefined ? protection?.entry.because : `it belongs to Cordon itself: ${own.what}`
-  const what =
-    `${path}, which is protected (${because ?? 'the policy carves it out, or a git configuration points to it'})`
+  const what = `${path}, which is protected (${because ?? 'the policy carves it out, or a git configuration points to it'})`
   // A grant of an own file would be refused.
   const permit = (to: string) =>
     own === undefined
