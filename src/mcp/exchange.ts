@@ -21,7 +21,7 @@ export interface Exchange {
   readonly waiting: (id: unknown) => Asked | undefined
   /** `unasked`: nobody waits for this answer, or it was given before. */
   readonly settle: (id: MessageId, fields: Fields) => 'settled' | 'late' | 'unasked'
-  /** Nobody waits for this answer any more. `error`: what is told instead (default: cancelled). */
+  /** Nobody waits for this answer any more. `error`: the answer instead (default: cancelled). */
   readonly cancel: (id: number, error?: CordonError) => boolean
   /** All requests are lost, also later ones. */
   readonly end: (error: CordonError) => void

@@ -23,8 +23,8 @@ afterEach(() => {
 
 /** The manifest of these tools, as another machine wrote it. */
 const reviewed = (tools: readonly ToolDefinition[], more: Partial<CordonOptions> = {}): Manifest => {
-  const places = { project: '/work/shop', home: '/home/ann', key: KEY, tools: [] }
-  const agent = describeAgent({ tools, workspace: '/work/shop', home: '/home/ann', ...more }, places)
+  const places = { project: '/srv/shop', home: '/home/ann', key: KEY, tools: [] }
+  const agent = describeAgent({ tools, workspace: '/srv/shop', home: '/home/ann', ...more }, places)
   return manifestOf({ agents: [{ ...agent, name: agent.name === '' ? 'agents/main' : agent.name }], tags: NO_TAGS })
 }
 
@@ -92,7 +92,7 @@ describe('a tool within the manifest of another machine', () => {
     const withPlace = (root: string, home: string) =>
       tool({ name: 'one', policy: { environment: [`PLACE=${root}/x`, `H=${home}/y`, 'PIN=1234'] }, run: () => 1 })
     const workspace = temporaryFolder()
-    const manifest = fileOf(reviewed([withPlace('/work/shop', '/home/ann')]))
+    const manifest = fileOf(reviewed([withPlace('/srv/shop', '/home/ann')]))
     const options = { workspace, home: '/home/bob', manifest }
     await (await createCordon({ ...options, tools: [withPlace(workspace, '/home/bob')] })).close()
     await expect(createCordon({ ...options, tools: [withPlace('/elsewhere', '/home/bob')] })).rejects.toMatchObject({

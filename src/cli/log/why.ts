@@ -99,8 +99,8 @@ async function* callEventsIn(path: string): AsyncGenerator<CallEvent> {
 const isOfCall = (event: CordonEvent): event is CallEvent => typeof event.call_id === 'string'
 
 /**
- * An MCP server ends after the calls of its tools, so its cell is the last call of a session. Who asks about the last
- * call usually means the refused one.
+ * An MCP server ends after the calls of its tools, so its cell is the last call of a session. A user who asks about
+ * the last call usually means the refused one.
  */
 const refusedMeanwhile = async (path: string, cell: readonly CordonEvent[]): Promise<readonly Line[]> => {
   const [first, last] = [cell[0]?.event_id, cell.at(-1)?.event_id]

@@ -3,7 +3,7 @@ import { printParseErrorCode } from 'jsonc-parser'
 import type { ParseError } from 'jsonc-parser'
 
 const WORDS: Readonly<Record<string, string>> = {
-  InvalidSymbol: 'a word here is no value of JSON',
+  InvalidSymbol: 'a word here is not a JSON value',
   InvalidNumberFormat: 'a number is malformed',
   PropertyNameExpected: 'a name in quotes is missing',
   ValueExpected: 'a value is missing',

@@ -94,7 +94,7 @@ const MOST_MATCHES = 1_000
 const IS_PATTERN = /[*?[]/
 
 /**
- * The existing files that a pattern in the working directory matches, such as `b/*`. Undefined if it is no pattern of
+ * The existing files that a pattern in the working directory matches, such as `b/*`. Undefined if it is not a pattern of
  * paths: without a folder (`*.ts`), or from any depth (`**`), it says what to search for.
  */
 export const filesMatching = (path: string, { cwd }: Places, list: ListFolder): readonly string[] | undefined => {
