@@ -126,7 +126,8 @@ const RUN_PAGE = [
   '  it also lists files that could not be read.',
   '- If the command failed, it also suggests what may be missing: a working directory or an argument that is ' +
     'not granted, a',
-  '  protected name, libraries.',
+  '  protected name, libraries. If there is nothing to suggest, a terminal shows that `--observe` lists every refused',
+  '  file.',
   '',
   '`--quiet` prints none of these, except the reason for 125. `--json` prints one line with the facts instead.',
   '',
