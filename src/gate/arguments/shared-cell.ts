@@ -94,8 +94,8 @@ const MOST_MATCHES = 1_000
 const IS_PATTERN = /[*?[]/
 
 /**
- * The existing files that a pattern in the working directory matches, such as `b/*`. Undefined if it is not a pattern of
- * paths: without a folder (`*.ts`), or from any depth (`**`), it says what to search for.
+ * The existing files that a pattern in the working directory matches, such as `b/*`. Undefined if it is not a pattern
+ * of paths: without a folder (`*.ts`), or from any depth (`**`), it says what to search for.
  */
 export const filesMatching = (path: string, { cwd }: Places, list: ListFolder): readonly string[] | undefined => {
   const [first = '', ...rest] = path.slice(cwd.length + 1).split('/')
