@@ -52,12 +52,18 @@ describe('a hostile server over HTTP', () => {
     expect(textOf(await call(opened, 'flood'))).toBe('flooded')
   })
 
-  test.each(['json', 'event'])('sends and gets messages of 20 MB (%s)', async (as) => {
-    const opened = await open()
-    const bytes = 20 * MEGABYTE
-    expect(textOf(await call(opened, 'large', { bytes, as }))).toHaveLength(bytes)
-    expect(textOf(await call(opened, 'echo', { words: 'y'.repeat(bytes) }))).toHaveLength(bytes)
-  })
+  test.each(['json', 'event'])(
+    'sends and gets messages of 9 MB, and an error beyond what clients take (%s)',
+    async (as) => {
+      const opened = await open()
+      const bytes = 9 * MEGABYTE
+      expect(textOf(await call(opened, 'large', { bytes, as }))).toHaveLength(bytes)
+      expect(metaOf(await call(opened, 'large', { bytes: 20 * MEGABYTE, as }))).toMatchObject({
+        'cordon/error': 'mcp-message-too-long',
+      })
+      expect(textOf(await call(opened, 'echo', { words: 'y'.repeat(bytes) }))).toHaveLength(bytes)
+    },
+  )
 
   test('gets no cookie back that it set', async () => {
     expect(textOf(await call(await open(), 'cookies'))).toBe('undefined')
@@ -77,12 +83,20 @@ describe('a hostile server over HTTP', () => {
     await expect.poll(async () => textOf(await call(opened, 'cancelled'))).toBe('[null]')
   })
 
-  test('that ends the session, or itself, is reported as ended', async () => {
-    for (const deed of ['gone', 'die']) {
+  test.each(['gone', 'die'])(
+    'that ends the session, or itself (%s), is reported as ended, and started again',
+    async (deed) => {
       const opened = await open()
-      await call(opened, deed).catch(() => undefined)
-      expect(metaOf(await call(opened, 'echo'))).toMatchObject({ 'cordon/error': 'mcp-server-ended' })
+      const ends = [await call(opened, deed).catch((thrown: unknown) => thrown), await call(opened, 'echo')]
+      expect(ends.map(errorCodeOf)).toContain('mcp-server-ended')
       expect(opened.stderr()).toContain(deed === 'gone' ? 'the server has ended the session' : 'exit 3')
-    }
-  })
+      expect(textOf(await call(opened, 'echo', { words: 'again' }))).toBe('again')
+    },
+  )
 })
+
+/** Of a result, or of an error that the client threw. */
+const errorCodeOf = (ending: unknown): unknown => {
+  const { _meta, data } = ending as { readonly _meta?: object; readonly data?: object }
+  return ({ ..._meta, ...data } as { readonly 'cordon/error'?: unknown })['cordon/error']
+}
