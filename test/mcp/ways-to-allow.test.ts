@@ -35,7 +35,7 @@ test('a tool without a policy: the line of its policy, of a rule, and the questi
   const { callEcho, why, rules } = stage()
   expect(metaOf(await callEcho())).toMatchObject({ 'cordon/status': 'denied' })
   const text = why()
-  expect(text).toContain('"echo": server')
+  expect(text).toContain('give it a policy in mcp.yaml, such as: ')
   expect(text).toContain(`add to the rules in ${rules}: - { effect: allow, tool: "echo"`)
   expect(text).toContain('cordon mcp --ask client')
   expect(text).not.toContain('createCordon')

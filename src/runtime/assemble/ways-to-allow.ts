@@ -19,19 +19,13 @@ export const waysToAllow = (tool: BoundTool | undefined, options: CordonOptions)
 /** Tools of MCP servers are offered by `cordon mcp`, whose user has files and options, and no code. */
 const inGateway = (
   tool: BoundTool,
-  { name, ownName, hasPolicy, policyFix }: Extract<BoundTool['definition'], { readonly kind: 'mcp' }>,
+  { name, hasPolicy, policyFix }: Extract<BoundTool['definition'], { readonly kind: 'mcp' }>,
   { approve, mode, configFolder = '~/.config/cordon' }: CordonOptions,
 ): Ways => {
   const asking = approve === undefined ? ['let the person at the client approve it: cordon mcp --ask client'] : []
-  const policy = hasPolicy
-    ? []
-    : [
-        `give it the rights of its server, as a line of --tools FILE, or under tools of the server in mcp.yaml: ` +
-          `${JSON.stringify(ownName)}: server`,
-      ]
   return {
     waysToAllow: [
-      ...(policyFix === undefined ? policy : [policyFix]),
+      ...(policyFix === undefined ? [] : [policyFix]),
       `add to the rules in ${join(configFolder, 'rules.yaml')}: ` +
         `- { effect: allow, tool: ${JSON.stringify(name)}, because: say why }`,
       ...asking,
