@@ -89,7 +89,7 @@ describe.each(ENGINES)('usage and cost of a call in a cell, on %s', (name) => {
             '--noproxy',
             '*',
             '-X',
-            'GET',
+            'OPTIONS',
             '--data',
             'a question of some length',
             `https://${HOST}:${String(web.port)}/`,
