@@ -65,7 +65,7 @@ describeForms('the command gets', (run) => {
   test('only its own PATH, HOME and TMPDIR, and no other variable', () => {
     const { stdout } = run(['--', 'env'], { environment: { TOKEN: 'secret', LANG: 'C' } })
     // In the landlock form git is told besides that there are no system-wide settings, where it could not read them.
-    // Without a network, programs are told not to try again.
+    // Without a network, Cordon tells programs not to try again.
     const retries = ['CARGO_NET_RETRY', 'PIP_RETRIES', 'npm_config_fetch_retries']
     const own = ['GIT_CONFIG_NOSYSTEM', 'HOME', 'PATH', 'PWD', 'TMPDIR', ...retries].sort()
     expect(

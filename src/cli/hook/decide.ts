@@ -49,8 +49,7 @@ export const decide = async (asked: Asked): Promise<Verdict> => {
     throw unreadable(agent.name, 'does not say which folder is the project; install the hook with --project')
   const words = [...grantWords(given, workspace, environment), ...modeWords(given), ...outputWords(call)]
   const order = await orderOf(words, call, environment)
-  if (order.policy.presets.includes('workspace') && isWithinPath(realHome(order.home), order.workspace))
-    throw fail('hook-workspace-too-wide', { workspace: order.workspace, agent: agent.name })
+  requireNarrowWorkspace(agent, order)
   const problem = runsInCell ? agent.cellProblem?.(message) : undefined
   if (problem !== undefined) throw fail('hook-cell-impossible', problem)
   const evaluation = await evaluate(asked, order)
@@ -94,6 +93,12 @@ const realHome = (home: AbsolutePath): AbsolutePath => {
 }
 
 /** The run that a shell command becomes. For other tools it has the same grants and no command of its own. */
+/** A project that holds the home would give tools the settings of everything. */
+export const requireNarrowWorkspace = ({ name }: Agent, { policy, home, workspace }: RunOrder): void => {
+  if (policy.presets.includes('workspace') && isWithinPath(realHome(home), workspace))
+    throw fail('hook-workspace-too-wide', { workspace, agent: name })
+}
+
 const orderOf = (words: readonly string[], { action, cwd }: AgentCall, environment: Environment): Promise<RunOrder> => {
   const command = action.kind === 'shell' ? commandWords(action.command) : ['true']
   return parseRun(parseArguments([...words, '--cwd', cwd, '--', ...command], RUN_HELP, 'cordon run'), environment)

@@ -1,10 +1,8 @@
 // Resolves the options of a hook as a call does, before any call: `cordon hook install` and `check` report the error
 // that would otherwise block every call.
-import { CordonError, fail } from '../../errors/index.js'
-import { isWithinPath } from '../../policy/index.js'
+import { CordonError } from '../../errors/index.js'
 import { auditOwnFiles } from '../../runtime/audit/index.js'
 import { shieldOwnFiles } from '../../runtime/own-files/index.js'
-import { resolveOnHost } from '../../runtime/settings/index.js'
 import { surveyGrants } from '../../sandbox/index.js'
 
 import { parseArguments, parseScattered } from '../arguments.js'
@@ -15,6 +13,7 @@ import { openRunLog } from '../run/perform-run.js'
 import { prepareRun } from '../run/prepare-run.js'
 import { openRunGate } from '../run/run-gate.js'
 import type { Agent } from './agent.js'
+import { requireNarrowWorkspace } from './decide.js'
 import { HOOK_HELP } from './hook-help.js'
 import { grantWords, modeWords } from './rewrite.js'
 
@@ -43,12 +42,7 @@ const tryOptions = async ({ agent, words, folder, environment }: Tried): Promise
   const workspace = given.values.get('workspace')?.[0] ?? folder
   const run = [...grantWords(given, workspace, environment), ...modeWords(given), '--cwd', workspace, '--', 'true']
   const order = await parseRun(parseArguments(run, RUN_HELP, 'cordon run'), environment)
-  const home = resolveOnHost(order.home)
-  if (
-    order.policy.presets.includes('workspace') &&
-    isWithinPath(home.kind === 'object' ? home.path : order.home, order.workspace)
-  )
-    throw fail('hook-workspace-too-wide', { workspace: order.workspace, agent: agent.name })
+  requireNarrowWorkspace(agent, order)
   const audit = await openRunLog(environment, order.home)
   try {
     const prepared = prepareRun(order, agent.canAsk({}), environment)
