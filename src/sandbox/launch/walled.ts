@@ -45,6 +45,12 @@ export const connectWalled = (wall: Wall, cell: WalledCell, connection: CellConn
   }
 }
 
+/**
+ * firejail starts its command with bash. If its input is a socket, a bash that nobody nested takes itself for the shell
+ * of a remote login, and runs the user's .bashrc.
+ */
+const NESTED_SHELL = { SHLVL: '2' }
+
 export const spawnWalled = (
   wall: Wall,
   cell: WalledCell,
@@ -65,7 +71,7 @@ export const spawnWalled = (
       'ipc',
       ...inputs.map(() => 'pipe' as const),
     ],
-    env: {},
+    env: NESTED_SHELL,
     detached: true,
     ...identity,
   })
