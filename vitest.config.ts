@@ -1,10 +1,13 @@
+import { statSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
-import { dirname, join } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 
 import { defineConfig } from 'vitest/config'
 import type { Plugin } from 'vitest/config'
 import { BaseSequencer } from 'vitest/node'
 import type { TestSpecification } from 'vitest/node'
+
+import { lastDurations } from './scripts/tests/durations.mjs'
 
 /** Rules of the code and its pure parts: no cells, no servers, nothing that one file could leave to the next. */
 const PURE = 'analysis|architecture|errors|manifest|policy|gate|sandbox'
@@ -12,26 +15,19 @@ const PURE = 'analysis|architecture|errors|manifest|policy|gate|sandbox'
 /** Files that open databases of their own. In one process V8 compiles the embedded database once for all of them. */
 const STORES = 'store|server'
 
-/** Short files that take long: begun last, one of them would be waited for alone. */
-const LONG = [
-  'cli/packed-install',
-  'faults/here',
-  'faults/faults',
-  'sanitized/conformance',
-  'conformance/native',
-  'containers/conformance',
-  'mcp/conformance',
-]
+const ORDER = ['real', 'stores', 'pure']
 
+/** Files that took long the last time begin first, so that none of them is waited for alone at the end. Without a last time, long files do. */
 class LongFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const seconds = lastDurations()
+    const lengthOf = ({ moduleId }: TestSpecification): number =>
+      seconds.get(relative(import.meta.dirname, moduleId)) ?? statSync(moduleId).size / 1000
     const sorted = await super.sort(files)
-    const isLong = ({ moduleId }: TestSpecification): boolean =>
-      LONG.some((name) => moduleId.endsWith(`/test/${name}.test.ts`))
     // Those of a project together, so that their processes are taken over from one to the next.
-    const rank = (file: TestSpecification): number =>
-      isLong(file) ? 0 : 1 + ['real', 'stores', 'pure'].indexOf(file.project.name)
-    return sorted.sort((a, b) => rank(a) - rank(b))
+    return sorted.sort(
+      (a, b) => ORDER.indexOf(a.project.name) - ORDER.indexOf(b.project.name) || lengthOf(b) - lengthOf(a),
+    )
   }
 }
 
@@ -63,13 +59,14 @@ export default defineConfig({
     server: { deps: { external: [/\/dist\//] } },
     // A cell is a process tree of its own: tests that start some need forks, not worker threads.
     pool: 'forks',
-    // Two more than there are cores: much of the time is spent waiting for programs, limits and silence.
-    maxWorkers: availableParallelism() + 2,
+    // Three more than there are cores: much of the time is spent waiting for programs, limits and silence.
+    maxWorkers: availableParallelism() + 3,
     // How long something may take says nothing about whether it is right. These end only what hangs.
     testTimeout: 300_000,
     hookTimeout: 240_000,
     expect: { poll: { timeout: 180_000 } },
     sequence: { sequencer: LongFirst },
+    tags: [{ name: 'matrix', description: 'left out by `npm test`, and tried by `npm run test:matrix`' }],
     // By what they include alone: an `exclude` of a project would take the place of `--exclude`, by which scripts/test.mjs leaves files out.
     projects: [
       { extends: true, test: { name: 'pure', include: [`test/@(${PURE})/**/*.test.ts`], isolate: false } },
@@ -79,7 +76,13 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: { name: 'real', include: [`test/!(${PURE}|${STORES})/**/*.test.ts`], globalSetup: OWN_FOLDERS },
+        test: {
+          name: 'real',
+          include: [`test/!(${PURE}|${STORES})/**/*.test.ts`],
+          isolate: false,
+          setupFiles: ['test/loaded-for-each-file.ts'],
+          globalSetup: OWN_FOLDERS,
+        },
       },
     ],
   },

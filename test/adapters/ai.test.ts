@@ -8,6 +8,7 @@ import { aiTools } from '../../src/adapters/ai.js'
 import type { AiTools, SuspendedCall } from '../../src/adapters/ai.js'
 import { processTool } from '../../src/runtime/index.js'
 import type { ToolResult } from '../../src/runtime/index.js'
+import { IN_MATRIX } from '../turns.js'
 import { FRUIT, openNotesStage, runExample } from './notes.js'
 
 const openNotes = openNotesStage()
@@ -74,7 +75,7 @@ const suspend = async () => {
   return { ...notes, call, result }
 }
 
-test('the example ends as its page says', () => {
+test('the example ends as its page says', IN_MATRIX, () => {
   expect(runExample('ai')).toMatchObject({ status: 0 })
 })
 

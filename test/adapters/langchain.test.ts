@@ -9,6 +9,7 @@ import type { AdapterOptions } from '../../src/adapters/langchain.js'
 import type { ApprovalAnswer } from '../../src/gate/index.js'
 import { createCordon, processTool } from '../../src/runtime/index.js'
 import type { Cordon } from '../../src/runtime/index.js'
+import { IN_MATRIX } from '../turns.js'
 import { FRUIT, openNotesStage, runExample } from './notes.js'
 
 const openNotes = openNotesStage()
@@ -35,7 +36,7 @@ const agentOf = (cordon: Cordon, wanted: Wanted, options: AdapterOptions = { onA
 const toolMessages = ({ messages }: { readonly messages: readonly BaseMessage[] }): readonly ToolMessage[] =>
   messages.filter((each): each is ToolMessage => each.type === 'tool')
 
-test('the example ends as its page says', () => {
+test('the example ends as its page says', IN_MATRIX, () => {
   expect(runExample('langchain')).toMatchObject({ status: 0 })
 })
 

@@ -7,6 +7,7 @@ import { describe, expect, test } from 'vitest'
 
 import { agentTools, chatTools, responseTools } from '../../src/adapters/openai.js'
 import type { AgentTools } from '../../src/adapters/openai.js'
+import { IN_MATRIX } from '../turns.js'
 import { FRUIT, openNotesStage, runExample } from './notes.js'
 
 const openNotes = openNotesStage()
@@ -14,7 +15,7 @@ const openNotes = openNotesStage()
 const YES = { kind: 'approve_once', by: 'ann' } as const
 const NO = { kind: 'deny', by: 'ann', reason: 'not today' } as const
 
-test('the example ends as its page says', () => {
+test('the example ends as its page says', IN_MATRIX, () => {
   expect(runExample('openai')).toMatchObject({ status: 0 })
 })
 

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 
 import { findLauncher } from '../../src/sandbox/host/launcher.js'
 
-import { IS_ROOT, boundaryOf, expectHeld, mustRun } from './harness.js'
+import { IS_ROOT, boundaryOf, expectHeld, inMainCells, mustRun } from './harness.js'
 import { playground, snapshot } from './playground.js'
 import { describeCells } from './walled.js'
 
@@ -67,13 +67,13 @@ describeCells('the cell itself', (cell) => {
     expect(call.result).toMatchObject({ status: 'exited', exitCode: code })
   })
 
-  test('a supervisor under a flood of interrupted notifications still notices the end', async () => {
+  test('a supervisor under a flood of interrupted notifications still notices the end', inMainCells(cell), async () => {
     const call = mustRun(await cell.attack('notify-flood', ['1500'], { policy: { limits: { wall: '40s' } } }))
     expect(call.result).toMatchObject({ status: 'exited', exitCode: 9 })
     expect((await cell.run(['/bin/echo', 'well'])).stdout).toBe('well\n')
   })
 
-  test('a flood of refusals does not flood the host with reports', async () => {
+  test('a flood of refusals does not flood the host with reports', inMainCells(cell), async () => {
     const script =
       'import socket\nfor i in range(60000):\n    s = socket.socket(socket.AF_UNIX)\n    try: ' +
       's.connect("/usr/bin/env")\n    except OSError: pass\n    s.close()'
@@ -83,7 +83,7 @@ describeCells('the cell itself', (cell) => {
     expect(call.result.violations.length).toBeLessThan(10_000)
   })
 
-  test('pending connections do not create processes beyond its limit', async () => {
+  test('pending connections do not create processes beyond its limit', inMainCells(cell), async () => {
     const { inside } = playground()
     let most = 0
     const call = mustRun(
@@ -108,7 +108,7 @@ describeCells('the cell itself', (cell) => {
     expect(call.stdout.trim()).toBe('3000000')
   })
 
-  test('no signal interrupts a fork, as on a bare host', async () => {
+  test('no signal interrupts a fork, as on a bare host', inMainCells(cell), async () => {
     const script =
       'import os, signal\nsignal.signal(signal.SIGCHLD, lambda *_: None)\nfailed = 0\nfor i in range(300):\n ' +
       '   try:\n        if os.fork() == 0: os._exit(0)\n        if i % 8 == 0:\n            while ' +
@@ -147,7 +147,7 @@ describeCells('the cell itself', (cell) => {
     }
   })
 
-  test('another user cannot control the nursery', ({ skip }) => {
+  test('another user cannot control the nursery', inMainCells(cell), ({ skip }) => {
     if (!IS_ROOT) skip('another user can only be tried as root')
     const listening = readFileSync('/proc/net/unix', 'utf8')
       .split('\n')

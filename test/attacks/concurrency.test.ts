@@ -6,14 +6,20 @@ import { setTimeout as wait } from 'node:timers/promises'
 
 import { expect, test } from 'vitest'
 
+import { IN_MATRIX } from '../turns.js'
+
+import { inMainCells } from './harness.js'
 import { hostScript } from './host-script.js'
 import type { HostRequest } from './host-script.js'
 import { playground } from './playground.js'
 import { newMark, survivorsOf, untilRunning } from './survivors.js'
 import { describeCells } from './walled.js'
 
-// The full load is CORDON_ATTACK_CALLS=2000; an ordinary run takes a tenth.
-const CALLS = Number(process.env['CORDON_ATTACK_CALLS'] ?? 200)
+// The full load is CORDON_ATTACK_CALLS=2000. The matrix takes a tenth, and `npm test` a fiftieth.
+const LOADS = [
+  [40, {}],
+  [Number(process.env['CORDON_ATTACK_CALLS'] ?? 200), IN_MATRIX],
+] as const
 const AT_ONCE = 16
 const HOSTS = 2
 
@@ -56,52 +62,53 @@ const lastingTraces = async (before: readonly string[], temporary: string): Prom
 const mountsOf = (pid: string): number => readFileSync(`/proc/${pid}/mountinfo`, 'utf8').split('\n').length
 
 describeCells('many calls at once in one directory', (cell) => {
-  test(
-    `${String(CALLS)} calls, ${String(AT_ONCE)} in flight, from ${String(HOSTS)} host processes: none fails ` +
-      'and nothing stays',
-    async () => {
-      const { inside, root } = playground()
-      const mark = newMark()
-      const [before, mounts, temporary] = [traces(), mountsOf('self'), ownTemporary(root)]
-      const request: HostRequest = {
-        form: cell.form,
-        backend: cell.backend,
-        // Process numbers repeat from cell to cell, so they make no unique names here.
-        argv: [
-          '/bin/sh',
-          '-c',
-          `own=$(mktemp -d ./own.XXXXXX) && echo x > "$own/file" && rm -r "$own" && echo ${mark}`,
-        ],
-        write: [inside],
-        cwd: inside,
-        calls: Math.ceil(CALLS / HOSTS),
-        atOnce: AT_ONCE / HOSTS,
-      }
-      const path = join(root, 'request.json')
-      writeFileSync(path, JSON.stringify(request))
-      const script = hostScript(root)
-      const outputs = await Promise.all(
-        Array.from({ length: HOSTS }, () =>
-          text(
-            spawn(process.execPath, [script, path], { env: temporary.env, stdio: ['ignore', 'pipe', 'inherit'] })
-              .stdout,
+  for (const [calls, options] of LOADS)
+    test(
+      `${String(calls)} calls, ${String(AT_ONCE)} in flight, from ${String(HOSTS)} host processes: none fails and nothing stays`,
+      options,
+      async () => {
+        const { inside, root } = playground()
+        const mark = newMark()
+        const [before, mounts, temporary] = [traces(), mountsOf('self'), ownTemporary(root)]
+        const request: HostRequest = {
+          form: cell.form,
+          backend: cell.backend,
+          // Process numbers repeat from cell to cell, so they make no unique names here.
+          argv: [
+            '/bin/sh',
+            '-c',
+            `own=$(mktemp -d ./own.XXXXXX) && echo x > "$own/file" && rm -r "$own" && echo ${mark}`,
+          ],
+          write: [inside],
+          cwd: inside,
+          calls: Math.ceil(calls / HOSTS),
+          atOnce: AT_ONCE / HOSTS,
+        }
+        const path = join(root, 'request.json')
+        writeFileSync(path, JSON.stringify(request))
+        const script = hostScript(root)
+        const outputs = await Promise.all(
+          Array.from({ length: HOSTS }, () =>
+            text(
+              spawn(process.execPath, [script, path], { env: temporary.env, stdio: ['ignore', 'pipe', 'inherit'] })
+                .stdout,
+            ),
           ),
-        ),
-      )
-      for (const output of outputs)
-        expect(JSON.parse(output.trimEnd().split('\n').at(-1) ?? '{}')).toEqual({
-          done: CALLS / HOSTS,
-          failures: [],
-          failed: 0,
-        })
-      expect(readdirSync(inside)).toEqual([])
-      expect(await survivorsOf(mark)).toEqual([])
-      expect(await lastingTraces(before, temporary.folder)).toEqual([])
-      expect(mountsOf('self')).toBe(mounts)
-    },
-  )
+        )
+        for (const output of outputs)
+          expect(JSON.parse(output.trimEnd().split('\n').at(-1) ?? '{}')).toEqual({
+            done: Math.ceil(calls / HOSTS),
+            failures: [],
+            failed: 0,
+          })
+        expect(readdirSync(inside)).toEqual([])
+        expect(await survivorsOf(mark)).toEqual([])
+        expect(await lastingTraces(before, temporary.folder)).toEqual([])
+        expect(mountsOf('self')).toBe(mounts)
+      },
+    )
 
-  test('leave nothing behind if a host process is killed in the middle', async () => {
+  test('leave nothing behind if a host process is killed in the middle', inMainCells(cell), async () => {
     const { inside, root } = playground()
     const mark = newMark()
     const [before, temporary] = [traces(), ownTemporary(root)]
@@ -127,7 +134,7 @@ describeCells('many calls at once in one directory', (cell) => {
     expect(await lastingTraces(before, temporary.folder)).toEqual([])
   })
 
-  test("do not change the host's own handling of signals and children", async () => {
+  test("do not change the host's own handling of signals and children", inMainCells(cell), async () => {
     const { root } = playground()
     const script = join(root, 'signals.mjs')
     writeFileSync(

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
-import { expectHeld, mustRun, programs } from './harness.js'
+import { expectHeld, inMainCells, mustRun, programs } from './harness.js'
 import { playground, snapshot } from './playground.js'
 import { describeCells } from './walled.js'
 
@@ -29,7 +29,7 @@ describeCells('a write root with protected files', (cell) => {
     expect(snapshot(outside)).toEqual(before)
   })
 
-  test('cannot be left by swapping a link during its use', async () => {
+  test('cannot be left by swapping a link during its use', inMainCells(cell), async () => {
     const { file, inside, outside } = kept()
     file('outside/file')
     const before = snapshot(outside)
@@ -39,7 +39,7 @@ describeCells('a write root with protected files', (cell) => {
     expect(snapshot(outside)).toEqual(before)
   })
 
-  test('cannot be left by changing the path during the call', async () => {
+  test('cannot be left by changing the path during the call', inMainCells(cell), async () => {
     const { file, folder } = playground()
     const [granted, ungranted] = [file('a/file', 'GRANTED\n'), file('b/file', 'untouched\n')]
     file('a/.envrc', 'original\n')
@@ -141,7 +141,7 @@ for link in tasks out loop missing; do (echo planted > $link) && echo $link; don
     expect([snapshot(outside), snapshot(settings)]).toEqual(before)
   })
 
-  test('leaves no process behind for a pipe whose opener was killed', async () => {
+  test('leaves no process behind for a pipe whose opener was killed', inMainCells(cell), async () => {
     const { inside } = kept()
     const script =
       'mkfifo p; for i in $(seq 20); do (: > p) & done; sleep 1; kill $(jobs -p); wait; touch killed; while ' +

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 
 import { PROTECTED_NAMES } from '../../src/policy/index.js'
+import { IN_MATRIX } from '../turns.js'
 
 import { IS_ROOT, mustRun } from './harness.js'
 import type { Cell } from './harness.js'
@@ -63,6 +64,10 @@ const REASONS = new Map(
   PROTECTED_NAMES.filter(({ object }) => object === 'any').map(({ because, name }) => [because, name]),
 )
 const ONE_OF_EACH = [...REASONS.values()]
+const KINDS = [
+  { kinds: 'every eighth kind', names: ONE_OF_EACH.filter((_, at) => at % 8 === 0), options: {} },
+  { kinds: 'every kind', names: ONE_OF_EACH, options: IN_MATRIX },
+]
 
 const GIT = `git -c user.name=t -c user.email=t@example.invalid -c safe.directory='*'`
 
@@ -84,6 +89,47 @@ const work = async (
   return cell.form === 'namespaces' ? mustRun(call) : call
 }
 
+const PLANT = `printf '#!/bin/sh\\ntouch "$MARK"\\n'`
+const AMBUSHES: Readonly<Record<string, string>> = {
+  'a hook': `${PLANT} > .git/hooks/pre-commit; chmod +x .git/hooks/pre-commit`,
+  'a hook in a .git that replaced the old one': `mv .git old; cp -r old .git; ${PLANT} > .git/hooks/pre-commit; chmod +x .git/hooks/pre-commit`,
+  'a .git file that leads elsewhere':
+    `mv .git elsewhere; ${PLANT} > elsewhere/hooks/pre-commit; chmod +x elsewhere/hooks/pre-commit; echo ` +
+    '"gitdir: elsewhere" > .git',
+  'a copy of .git and a .git file that leads to it':
+    `cp -r .git elsewhere; ${PLANT} > elsewhere/hooks/pre-commit; chmod +x elsewhere/hooks/pre-commit; rm ` +
+    '-rf .git; echo "gitdir: elsewhere" > .git',
+  'core.fsmonitor': `${PLANT} > run.sh; chmod +x run.sh; git config core.fsmonitor "$PWD/run.sh"`,
+  'core.hooksPath':
+    `mkdir h; ${PLANT} > h/pre-commit; chmod +x h/pre-commit; printf '[core]\\n\\thooksPath = h\\n' >> ` +
+    '.git/config',
+  'an include of .git/config':
+    `printf '[core]\\n\\thooksPath = h\\n' > .git/extra; git config include.path extra; mkdir h; ${PLANT} > ` +
+    'h/pre-commit; chmod +x h/pre-commit',
+  'a commondir':
+    `cp -r .git elsewhere; ${PLANT} > elsewhere/hooks/pre-commit; chmod +x elsewhere/hooks/pre-commit; echo ` +
+    '"$PWD/elsewhere" > .git/commondir',
+  'a hooks folder that is a symlink': `rm -rf .git/hooks; mkdir h; ${PLANT} > h/pre-commit; chmod +x h/pre-commit; ln -s ../h .git/hooks`,
+  'a hook put there by git itself':
+    `mkdir t; mkdir t/hooks; ${PLANT} > t/hooks/pre-commit; chmod +x t/hooks/pre-commit; git init -q ` +
+    '--template=t .',
+}
+
+test('the planted programs run without Cordon', () => {
+  for (const [name, script] of Object.entries(AMBUSHES)) {
+    const { inside, root } = playground()
+    repository(inside)
+    const mark = join(root, 'mark')
+    spawnSync('/bin/sh', ['-c', script], {
+      cwd: inside,
+      env: { PATH: process.env['PATH'] ?? '', HOME: inside },
+      stdio: 'ignore',
+    })
+    useGit(inside, mark)
+    expect(existsSync(mark), name).toBe(true)
+  }
+})
+
 describeCells('protected names in a write root', (cell) => {
   test('cannot be changed if they exist', async () => {
     const { file, inside } = playground()
@@ -99,15 +145,16 @@ describeCells('protected names in a write root', (cell) => {
     expect(objects.filter(({ path }, at) => snapshot(path).join() !== before[at]).map(({ name }) => name)).toEqual([])
   })
 
-  test('cannot be left behind if they did not exist, for every kind of name', async () => {
-    const left: string[] = []
-    for (const name of ONE_OF_EACH) {
-      const { inside } = playground()
-      await work(cell, inside, `mkdir -p "$(dirname '${name}')"; echo planted > '${name}'; true`)
-      if (existsSync(join(inside, name))) left.push(name)
-    }
-    expect(left).toEqual([])
-  })
+  for (const { kinds, names, options } of KINDS)
+    test(`cannot be left behind if they did not exist, for ${kinds} of name`, options, async () => {
+      const left: string[] = []
+      for (const name of names) {
+        const { inside } = playground()
+        await work(cell, inside, `mkdir -p "$(dirname '${name}')"; echo planted > '${name}'; true`)
+        if (existsSync(join(inside, name))) left.push(name)
+      }
+      expect(left).toEqual([])
+    })
 
   test('can be read, and everything else can be changed', async () => {
     const { file, inside } = playground()
@@ -159,32 +206,6 @@ describeCells('protected names in a write root', (cell) => {
       expect(call.result.violations.map(({ kind }) => kind)).toContain('protected')
   })
 
-  const PLANT = `printf '#!/bin/sh\\ntouch "$MARK"\\n'`
-  const AMBUSHES: Readonly<Record<string, string>> = {
-    'a hook': `${PLANT} > .git/hooks/pre-commit; chmod +x .git/hooks/pre-commit`,
-    'a hook in a .git that replaced the old one': `mv .git old; cp -r old .git; ${PLANT} > .git/hooks/pre-commit; chmod +x .git/hooks/pre-commit`,
-    'a .git file that leads elsewhere':
-      `mv .git elsewhere; ${PLANT} > elsewhere/hooks/pre-commit; chmod +x elsewhere/hooks/pre-commit; echo ` +
-      '"gitdir: elsewhere" > .git',
-    'a copy of .git and a .git file that leads to it':
-      `cp -r .git elsewhere; ${PLANT} > elsewhere/hooks/pre-commit; chmod +x elsewhere/hooks/pre-commit; rm ` +
-      '-rf .git; echo "gitdir: elsewhere" > .git',
-    'core.fsmonitor': `${PLANT} > run.sh; chmod +x run.sh; git config core.fsmonitor "$PWD/run.sh"`,
-    'core.hooksPath':
-      `mkdir h; ${PLANT} > h/pre-commit; chmod +x h/pre-commit; printf '[core]\\n\\thooksPath = h\\n' >> ` +
-      '.git/config',
-    'an include of .git/config':
-      `printf '[core]\\n\\thooksPath = h\\n' > .git/extra; git config include.path extra; mkdir h; ${PLANT} > ` +
-      'h/pre-commit; chmod +x h/pre-commit',
-    'a commondir':
-      `cp -r .git elsewhere; ${PLANT} > elsewhere/hooks/pre-commit; chmod +x elsewhere/hooks/pre-commit; echo ` +
-      '"$PWD/elsewhere" > .git/commondir',
-    'a hooks folder that is a symlink': `rm -rf .git/hooks; mkdir h; ${PLANT} > h/pre-commit; chmod +x h/pre-commit; ln -s ../h .git/hooks`,
-    'a hook put there by git itself':
-      `mkdir t; mkdir t/hooks; ${PLANT} > t/hooks/pre-commit; chmod +x t/hooks/pre-commit; git init -q ` +
-      '--template=t .',
-  }
-
   test.each(Object.keys(AMBUSHES))("cannot make the user's next git command run a program: %s", async (name) => {
     const { inside, root } = playground()
     repository(inside)
@@ -192,21 +213,6 @@ describeCells('protected names in a write root', (cell) => {
     await work(cell, inside, `${AMBUSHES[name] ?? ''}; true`)
     useGit(inside, mark)
     expect(existsSync(mark)).toBe(false)
-  })
-
-  test('the planted programs run without Cordon', () => {
-    for (const [name, script] of Object.entries(AMBUSHES)) {
-      const { inside, root } = playground()
-      repository(inside)
-      const mark = join(root, 'mark')
-      spawnSync('/bin/sh', ['-c', script], {
-        cwd: inside,
-        env: { PATH: process.env['PATH'] ?? '', HOME: inside },
-        stdio: 'ignore',
-      })
-      useGit(inside, mark)
-      expect(existsSync(mark), name).toBe(true)
-    }
   })
 
   test('protect a repository deep in the write root', async () => {

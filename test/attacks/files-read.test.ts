@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 
 import { exitCodeOf } from '../ending.js'
 
-import { expectHeld, mustRun } from './harness.js'
+import { expectHeld, mustRun, raceRounds } from './harness.js'
 import { detailOf } from './outcomes.js'
 import { playground } from './playground.js'
 import { describeAllCells } from './walled.js'
@@ -71,22 +71,24 @@ describeAllCells('reading without a grant', (cell) => {
     expect(call.stdout).toBe('GRANTED\n')
   })
 
-  test('cannot read by swapping a symlink during its use', async () => {
-    const { file, inside, outside } = playground()
-    file('outside/file')
-    expectHeld(
-      await cell.attack('swap-race', [outside, inside, '20000'], { policy: { filesystem: { write: [inside] } } }),
-    )
-  })
-
-  test('cannot read by changing the path during the call', async () => {
-    const { file, folder } = playground()
-    folder('a')
-    const call = await cell.attack('pointer-race', ['paths', file('a/file', 'GRANTED\n'), file('b/file'), '20000'], {
-      policy: { filesystem: { write: [folder('a')] } },
+  for (const [rounds, options] of raceRounds(20_000))
+    test(`cannot read by swapping a symlink during its use (${rounds} times)`, options, async () => {
+      const { file, inside, outside } = playground()
+      file('outside/file')
+      expectHeld(
+        await cell.attack('swap-race', [outside, inside, rounds], { policy: { filesystem: { write: [inside] } } }),
+      )
     })
-    expectHeld(call)
-  })
+
+  for (const [rounds, options] of raceRounds(20_000))
+    test(`cannot read by changing the path during the call (${rounds} times)`, options, async () => {
+      const { file, folder } = playground()
+      folder('a')
+      const call = await cell.attack('pointer-race', ['paths', file('a/file', 'GRANTED\n'), file('b/file'), rounds], {
+        policy: { filesystem: { write: [folder('a')] } },
+      })
+      expectHeld(call)
+    })
 
   test('gets nothing from a granted pattern that matches a symlink', async () => {
     const { file, inside } = playground()

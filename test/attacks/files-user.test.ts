@@ -5,6 +5,8 @@ import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
+import { IN_MATRIX } from '../turns.js'
+
 import { boundaryOf, describeForms, mustRun } from './harness.js'
 import type { Cell, RanCall } from './harness.js'
 import { playground } from './playground.js'
@@ -152,40 +154,44 @@ describeForms('changes by the user while a call runs', (cell) => {
 })
 
 describeForms('cells that are built while somebody clones and removes repositories', (cell) => {
-  test('start, and nothing is renamed', async () => {
-    const { inside, root } = playground()
-    const source = sourceRepository(join(root, 'source'))
-    const loop =
-      `while [ -e ${root}/source ]; do git clone -q ${source} ${inside}/c; git -C ${inside}/c config user.name ` +
-      `value; rm -rf ${inside}/c; done`
-    const host = spawn('/bin/sh', ['-c', loop], { stdio: 'ignore', detached: true })
-    const ended = new Promise((resolve) => host.once('exit', resolve))
-    const settings = {
-      boundary: boundaryOf({ filesystem: { write: [inside] } }, inside, inside),
-      form: cell.form,
-      cwd: inside,
-    }
-    const pool = cell.sandbox.warm({ ...settings, program: '/bin/true' })
-    const runs = [
-      (): ReturnType<typeof pool.run> => pool.run({ argv: ['/bin/true'] }),
-      () => cell.sandbox.run({ ...settings, argv: ['/bin/true'] }),
-    ]
-    const kinds = new Set<string>()
-    let finished = 0
-    try {
-      for (let at = 0; at < 40; at += 1) {
-        const result = await runs[at % 2]?.().catch(disturbedAllAlong)
-        if (result?.status === 'exited') finished += 1
-        for (const { kind } of result?.violations ?? []) kinds.add(kind)
+  for (const [calls, options] of [
+    [10, {}],
+    [40, IN_MATRIX],
+  ] as const)
+    test(`start, and nothing is renamed (${String(calls)} cells)`, options, async () => {
+      const { inside, root } = playground()
+      const source = sourceRepository(join(root, 'source'))
+      const loop =
+        `while [ -e ${root}/source ]; do git clone -q ${source} ${inside}/c; git -C ${inside}/c config user.name ` +
+        `value; rm -rf ${inside}/c; done`
+      const host = spawn('/bin/sh', ['-c', loop], { stdio: 'ignore', detached: true })
+      const ended = new Promise((resolve) => host.once('exit', resolve))
+      const settings = {
+        boundary: boundaryOf({ filesystem: { write: [inside] } }, inside, inside),
+        form: cell.form,
+        cwd: inside,
       }
-    } finally {
-      pool.close()
-      if (host.pid !== undefined) process.kill(-host.pid, 'SIGKILL')
-      await ended
-    }
-    // A seal that is taken away while the program runs ends it; that is all.
-    expect([...kinds].filter((kind) => kind !== 'unsealed')).toEqual([])
-    expect(finished).toBeGreaterThan(0)
-    expect(execFileSync('find', [inside, '-name', '*set-aside*'], { encoding: 'utf8' })).toBe('')
-  })
+      const pool = cell.sandbox.warm({ ...settings, program: '/bin/true' })
+      const runs = [
+        (): ReturnType<typeof pool.run> => pool.run({ argv: ['/bin/true'] }),
+        () => cell.sandbox.run({ ...settings, argv: ['/bin/true'] }),
+      ]
+      const kinds = new Set<string>()
+      let finished = 0
+      try {
+        for (let at = 0; at < calls; at += 1) {
+          const result = await runs[at % 2]?.().catch(disturbedAllAlong)
+          if (result?.status === 'exited') finished += 1
+          for (const { kind } of result?.violations ?? []) kinds.add(kind)
+        }
+      } finally {
+        pool.close()
+        if (host.pid !== undefined) process.kill(-host.pid, 'SIGKILL')
+        await ended
+      }
+      // A seal that is taken away while the program runs ends it; that is all.
+      expect([...kinds].filter((kind) => kind !== 'unsealed')).toEqual([])
+      expect(finished).toBeGreaterThan(0)
+      expect(execFileSync('find', [inside, '-name', '*set-aside*'], { encoding: 'utf8' })).toBe('')
+    })
 })

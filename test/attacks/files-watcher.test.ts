@@ -16,7 +16,7 @@ import { join, relative } from 'node:path'
 
 import { expect, test } from 'vitest'
 
-import { IS_ROOT, describeForms, mustRun } from './harness.js'
+import { IS_ROOT, describeForms, inMainCells, mustRun } from './harness.js'
 import type { Cell } from './harness.js'
 import { playground } from './playground.js'
 
@@ -207,7 +207,7 @@ describeForms('a tool that hides from the watcher', (cell) => {
     expect(existsSync(join(inside, '.config/autostart'))).toBe(false)
   })
 
-  test('cannot keep the watcher busy by moving a large tree back and forth', async () => {
+  test('cannot keep the watcher busy by moving a large tree back and forth', inMainCells(cell), async () => {
     const { inside } = playground()
     execFileSync('/usr/bin/python3', ['-c', 'import os\nfor i in range(4000): os.makedirs(f"tree/{i % 40}/{i}")'], {
       cwd: inside,
@@ -227,7 +227,7 @@ open("tree/7/7/.git/hooks/pre-commit", "w").write("#!/bin/sh")
     expect(liveHooks(inside)).toEqual([])
   })
 
-  test('cannot hide one name among thousands', async () => {
+  test('cannot hide one name among thousands', inMainCells(cell), async () => {
     const { inside } = playground()
     await python(
       cell,
@@ -241,7 +241,7 @@ for i in range(1000):
     expect(liveHooks(inside)).toEqual([])
   })
 
-  test('can create and move thousands of its own folders', async () => {
+  test('can create and move thousands of its own folders', inMainCells(cell), async () => {
     const { inside } = playground()
     const call = await python(
       cell,
@@ -278,7 +278,7 @@ describeForms('many write roots', (cell) => {
     lstatSync(path, { throwIfNoEntry: false }) === undefined ? '' : readlinkSync(path)
 
   // Who else may not look into the launchers' processes.
-  test.runIf(IS_ROOT)('in sequence do not use up the inotify watches of their user', async () => {
+  test.runIf(IS_ROOT)('in sequence do not use up the inotify watches of their user', inMainCells(cell), async () => {
     const roots = Array.from({ length: 24 }, () => playground().inside)
     for (const root of roots) mustRun(await shell(cell, root, 'true'))
     expect(watchers(process.pid)).toBeLessThan(12)
@@ -317,19 +317,23 @@ describeForms('a write root that a call leaves unusable for the next', (cell) =>
     ],
   }
 
-  test.each(Object.keys(MANY))('by %s is reported with that call, and the refusal names the fix', async (name) => {
-    const { inside } = playground()
-    const [script, carved] = MANY[name] ?? ['', []]
-    const run = async (argv: readonly string[]) =>
-      cell.call(argv, { policy: { filesystem: { write: [inside, ...carved] } }, workspace: inside, cwd: inside })
-    const call = mustRun(await run(['/usr/bin/python3', '-c', script]))
-    expect(call.result.violations).toMatchObject([{ kind: 'protected', deed: 'unusable', path: inside }])
-    const next = await run(['/bin/true'])
-    expect(next).toMatchObject({ kind: 'refused' })
-    if (carved.length === 0) expect(next.kind === 'refused' && next.error.message).toContain(join(inside, 'flood'))
-    execFileSync('rm', ['-r', join(inside, 'flood')])
-    expect(mustRun(await run(['/bin/true'])).result.violations).toEqual([])
-  })
+  test.each(Object.keys(MANY))(
+    'by %s is reported with that call, and the refusal names the fix',
+    inMainCells(cell),
+    async (name) => {
+      const { inside } = playground()
+      const [script, carved] = MANY[name] ?? ['', []]
+      const run = async (argv: readonly string[]) =>
+        cell.call(argv, { policy: { filesystem: { write: [inside, ...carved] } }, workspace: inside, cwd: inside })
+      const call = mustRun(await run(['/usr/bin/python3', '-c', script]))
+      expect(call.result.violations).toMatchObject([{ kind: 'protected', deed: 'unusable', path: inside }])
+      const next = await run(['/bin/true'])
+      expect(next).toMatchObject({ kind: 'refused' })
+      if (carved.length === 0) expect(next.kind === 'refused' && next.error.message).toContain(join(inside, 'flood'))
+      execFileSync('rm', ['-r', join(inside, 'flood')])
+      expect(mustRun(await run(['/bin/true'])).result.violations).toEqual([])
+    },
+  )
 
   test('by closing it is opened to its owner again', async () => {
     const { inside } = playground()
@@ -337,7 +341,7 @@ describeForms('a write root that a call leaves unusable for the next', (cell) =>
     expect(mustRun(await shell(cell, inside, 'echo made > file; cat file')).stdout).toBe('made\n')
   })
 
-  test('is not blamed on a call that creates as much elsewhere', async () => {
+  test('is not blamed on a call that creates as much elsewhere', inMainCells(cell), async () => {
     const { inside } = playground()
     const call = await python(
       cell,

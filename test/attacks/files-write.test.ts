@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 
 import { exitCodeOf } from '../ending.js'
 
-import { expectHeld, expectHeldOrRefused, mustRun, programs } from './harness.js'
+import { expectHeld, expectHeldOrRefused, mustRun, programs, raceRounds } from './harness.js'
 import { playground, snapshot } from './playground.js'
 import { describeAllCells } from './walled.js'
 
@@ -60,29 +60,31 @@ describeAllCells('writing outside write roots', (cell) => {
     expect(existsSync(join(outside, 'created'))).toBe(true)
   })
 
-  test('cannot write by swapping a symlink during its use', async () => {
-    const { file, inside, outside } = playground()
-    file('outside/file')
-    const before = snapshot(outside)
-    expectHeld(
-      await cell.attack('swap-race', [outside, inside, '5000'], {
-        policy: { filesystem: { read: [], write: [inside] } },
-      }),
-    )
-    expect(snapshot(outside)).toEqual(before)
-  })
+  for (const [rounds, options] of raceRounds(5_000))
+    test(`cannot write by swapping a symlink during its use (${rounds} times)`, options, async () => {
+      const { file, inside, outside } = playground()
+      file('outside/file')
+      const before = snapshot(outside)
+      expectHeld(
+        await cell.attack('swap-race', [outside, inside, rounds], {
+          policy: { filesystem: { read: [], write: [inside] } },
+        }),
+      )
+      expect(snapshot(outside)).toEqual(before)
+    })
 
-  test('cannot write by changing the path during the call', async () => {
-    const { file, folder } = playground()
-    const [granted, ungranted] = [file('a/file', 'GRANTED\n'), file('b/file', 'untouched\n')]
-    const before = snapshot(folder('b'))
-    expectHeld(
-      await cell.attack('pointer-race', ['paths', granted, ungranted, '5000'], {
-        policy: { filesystem: { read: [folder('b')], write: [folder('a')] } },
-      }),
-    )
-    expect(snapshot(folder('b'))).toEqual(before)
-  })
+  for (const [rounds, options] of raceRounds(5_000))
+    test(`cannot write by changing the path during the call (${rounds} times)`, options, async () => {
+      const { file, folder } = playground()
+      const [granted, ungranted] = [file('a/file', 'GRANTED\n'), file('b/file', 'untouched\n')]
+      const before = snapshot(folder('b'))
+      expectHeld(
+        await cell.attack('pointer-race', ['paths', granted, ungranted, rounds], {
+          policy: { filesystem: { read: [folder('b')], write: [folder('a')] } },
+        }),
+      )
+      expect(snapshot(folder('b'))).toEqual(before)
+    })
 
   test('cannot write through a folder symlink that was in the write root before the call', async () => {
     const { inside, outside, file } = playground()

@@ -5,8 +5,9 @@ import { CordonError } from '../../src/errors/index.js'
 import { parseAbsolutePath, parsePolicy, resolvePolicy } from '../../src/policy/index.js'
 import { openSandbox } from '../../src/sandbox/index.js'
 import type { BackendName, CallResult, Form, Sandbox } from '../../src/sandbox/index.js'
-import { needs } from '../requirement.js'
 import { exitCodeOf } from '../ending.js'
+import { needs } from '../requirement.js'
+import { IN_MATRIX, inTurn } from '../turns.js'
 
 import { expectRefused, parseRoutes } from './outcomes.js'
 import type { Exceptions, Route } from './outcomes.js'
@@ -160,18 +161,22 @@ export const expectHeldOrRefused = (call: Call, except: Exceptions = {}): void =
   else expectHeld(call, except)
 }
 
-/** One `describe` per form of the cell; where the host cannot hold a form, its tests say so. */
+/**
+ * One `describe` per form of the cell. Those out of turn are left to the matrix. Where the host cannot hold a form, its
+ * tests say so.
+ */
 const describeIn =
   (forms: readonly Form[]) =>
   (title: string, body: (cell: Cell) => void): void => {
-    describe.each(forms)(`${title} (%s)`, (form) => {
-      const attempt = sandbox.host[form]
-      if (attempt.held) body(cellIn(sandbox, form, 'native'))
-      else
-        test('the host supports this form of the cell', (context) => {
-          needs(context, false, `${form}: ${attempt.stage}: ${attempt.problem}`)
-        })
-    })
+    for (const form of forms)
+      describe(`${title} (${form})`, inTurn(title, { form, backend: 'native' }), () => {
+        const attempt = sandbox.host[form]
+        if (attempt.held) body(cellIn(sandbox, form, 'native'))
+        else
+          test('the host supports this form of the cell', (context) => {
+            needs(context, false, `${form}: ${attempt.stage}: ${attempt.problem}`)
+          })
+      })
   }
 
 export const describeForms = describeIn(FORMS)
@@ -179,3 +184,15 @@ export const describeForms = describeIn(FORMS)
 export const describeMounts = describeIn(['mounts'])
 
 export const IS_ROOT = process.getuid?.() === 0
+
+/** For a test that takes long: `npm test` tries it in the two native forms, as root. The matrix tries the rest. */
+export const inMainCells = ({ backend, form }: Pick<Cell, 'backend' | 'form'>): Partial<typeof IN_MATRIX> =>
+  IS_ROOT && backend === 'native' && form !== 'mounts' ? {} : IN_MATRIX
+
+/** How often a race is run: as often as it takes to win where nothing refuses it, and far more often in the matrix. */
+export const raceRounds = (
+  most: number,
+): readonly (readonly [rounds: string, options: Partial<typeof IN_MATRIX>])[] => [
+  ['1500', {}],
+  [String(most), IN_MATRIX],
+]

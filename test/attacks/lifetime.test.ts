@@ -6,7 +6,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 
 import { afterEach, expect, test } from 'vitest'
 
-import { programs } from './harness.js'
+import { inMainCells, programs } from './harness.js'
 import type { Cell } from './harness.js'
 import { hostScript } from './host-script.js'
 import type { HostRequest } from './host-script.js'
@@ -68,42 +68,61 @@ const isOrphan = (pid: string): boolean => {
   }
 }
 
+/** Leaves one daemon of each kind, and then does something else. */
+const leaveEach = (kinds: readonly (readonly [kind: string, mark: string])[], then: string): readonly string[] => [
+  '/bin/sh',
+  '-c',
+  [...kinds.map(([kind, mark]) => `'${programs.command('daemon')[0]}' ${kind} ${mark}`), then].join('; '),
+]
+
+/** Each kind with a mark of its own. */
+const markedDaemons = () => DAEMONS.map((kind) => [kind, newMark()] as const)
+
+const expectNoDaemon = async (daemons: ReturnType<typeof markedDaemons>): Promise<void> => {
+  for (const [kind, mark] of daemons) expect(await survivorsOf(mark), kind).toEqual([])
+}
+
 describeCells('after a call', (cell) => {
-  test.each(DAEMONS)('no daemon is left (%s)', async (kind) => {
-    const mark = newMark()
-    const call = await cell.attack('daemon', [kind, mark], { policy: { limits: { wall: '30s' } } })
-    expect(call).toMatchObject({ kind: 'ran', stdout: 'left running\n' })
+  test(`no daemon is left (${DAEMONS.join(', ')})`, async () => {
+    const daemons = markedDaemons()
+    const call = await cell.call(leaveEach(daemons, 'exit'), { policy: { limits: { wall: '30s' } } })
+    expect(call).toMatchObject({ kind: 'ran', stdout: 'left running\n'.repeat(DAEMONS.length) })
     expect(call).toMatchObject({ result: { status: 'exited', exitCode: 0 } })
-    expect(await survivorsOf(mark)).toEqual([])
+    await expectNoDaemon(daemons)
   })
 
-  test.each(DAEMONS)('nothing is left if the call is cancelled (%s)', async (kind) => {
-    const mark = newMark()
+  test('no daemon is left if the call is cancelled', async () => {
+    const daemons = markedDaemons()
     const stop = new AbortController()
-    const call = cell.call(['/bin/sh', '-c', '"$@"; sleep 60', 'sh', ...programs.command('daemon'), kind, mark], {
+    const call = cell.call(leaveEach(daemons, 'echo all; sleep 60'), {
       signal: stop.signal,
-      onStdout: () => {
-        stop.abort()
+      onStdout: (text) => {
+        if (text.includes('all')) stop.abort()
       },
     })
     expect(await call).toMatchObject({ kind: 'refused', error: { code: 'cancelled' } })
-    expect(await survivorsOf(mark)).toEqual([])
+    await expectNoDaemon(daemons)
   })
 
-  test.each(DAEMONS)('nothing is left if the host process is killed (%s)', async (kind) => {
+  test('no daemon is left if the host process is killed, and not even the launcher', async () => {
     const { root } = playground()
-    const mark = newMark()
-    const host = await hostWithCall(
-      root,
-      cell,
-      ['/bin/sh', '-c', `'${programs.command('daemon')[0]}' ${kind} ${mark}; sleep 61 ${mark} || sleep 61`],
-      mark,
-    )
+    const daemons = markedDaemons()
+    const last = newMark()
+    const before = new Set(processesNamed('cordon-cell'))
+    const host = await hostWithCall(root, cell, leaveEach(daemons, `sleep 61 ${last} || sleep 61`), last)
     host.kill('SIGKILL')
-    expect(await survivorsOf(mark)).toEqual([])
+    await expectNoDaemon(daemons)
+    expect(await survivorsOf(last)).toEqual([])
+    // Other tests run at the same time, and theirs end too: whatever is here now must be gone in a while.
+    let left = processesNamed('cordon-cell').filter((pid) => !before.has(pid) && isOrphan(pid))
+    for (let look = 0; look < 100 && left.length > 0; look += 1) {
+      await wait(100)
+      left = left.filter(isOrphan)
+    }
+    expect(left).toEqual([])
   })
 
-  test("nothing is left if a process of the cell's launcher is killed", async () => {
+  test("nothing is left if a process of the cell's launcher is killed", inMainCells(cell), async () => {
     const { root } = playground()
     // The call is a tree: the tool, what holds it, the host program. Each holder is killed once, in a fresh tree.
     for (let victim = 0, count = 1; victim < count; victim += 1) {
@@ -123,28 +142,12 @@ describeCells('after a call', (cell) => {
     }
   })
 
-  test('nothing is left if the host process is stopped by its terminal', async () => {
+  test('nothing is left if the host process is stopped by its terminal', inMainCells(cell), async () => {
     const { root } = playground()
     const mark = newMark()
     const host = await hostWithCall(root, cell, [...programs.command('burn'), 'sleep', '61', mark], mark)
     host.kill('SIGHUP')
     expect(await survivorsOf(mark)).toEqual([])
-  })
-
-  test('not even the launcher is left if the host process is killed', async () => {
-    const { root } = playground()
-    const mark = newMark()
-    const before = new Set(processesNamed('cordon-cell'))
-    const host = await hostWithCall(root, cell, [...programs.command('burn'), 'sleep', '61', mark], mark)
-    host.kill('SIGKILL')
-    expect(await survivorsOf(mark)).toEqual([])
-    // Other tests run at the same time, and theirs end too: whatever is here now must be gone in a while.
-    let left = processesNamed('cordon-cell').filter((pid) => !before.has(pid) && isOrphan(pid))
-    for (let look = 0; look < 100 && left.length > 0; look += 1) {
-      await wait(100)
-      left = left.filter(isOrphan)
-    }
-    expect(left).toEqual([])
   })
 
   test('the call lasts as long as its first process', async () => {

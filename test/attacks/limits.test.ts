@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
-import { mustRun, programs } from './harness.js'
+import { inMainCells, mustRun, programs } from './harness.js'
 import type { Call, RanCall } from './harness.js'
 import { playground } from './playground.js'
 import { newMark, survivorsOf } from './survivors.js'
@@ -20,7 +20,7 @@ const expectStopped = (call: Call, kind: string): RanCall => {
 /** Of statfs(2). A cell without a root of its own sets no attributes there. */
 const TMPFS = 0x0102_1994
 
-describeCells('bombs', (cell) => {
+describeCells('a bomb of processes', (cell) => {
   // Those that mostly wait do so at the same time. None of them has a playground: that is cleared away after each test.
   test.concurrent.each(['fork', 'orphans', 'threads', 'starved'])(
     'a process bomb stays within its limit and is reported (%s)',
@@ -44,7 +44,7 @@ describeCells('bombs', (cell) => {
     expect(call.result.violations).toEqual([])
   })
 
-  test('a fork bomb without a declared limit still ends', async () => {
+  test('a fork bomb without a declared limit still ends', inMainCells(cell), async () => {
     const mark = newMark()
     const call = mustRun(
       await cell.attack('process-bomb', ['fork', '3000', mark], { policy: { limits: { wall: '30s' } } }),
@@ -54,7 +54,9 @@ describeCells('bombs', (cell) => {
     if (cell.form === 'namespaces') expect(call.routes.filter(({ outcome }) => outcome === 'escaped')).toEqual([])
     expect(await survivorsOf(mark)).toEqual([])
   })
+})
 
+describeCells('a bomb of memory', (cell) => {
   test.each(['anonymous', 'shared', 'memfd', 'page-tables', 'children', 'in-flight'])(
     'a memory bomb is stopped at its limit and reported (%s)',
     async (kind) => {
@@ -67,6 +69,7 @@ describeCells('bombs', (cell) => {
 
   test.concurrent.each(['anonymous', 'memfd', 'children'])(
     'less memory than the limit can be used (%s)',
+    inMainCells(cell),
     async (kind) => {
       const call = mustRun(
         await cell.attack('memory-bomb', [kind, '24'], { policy: { limits: { memory: '128M', wall: '40s' } } }),
@@ -84,7 +87,9 @@ describeCells('bombs', (cell) => {
     )
     expect(call.routes.filter(({ outcome }) => outcome === 'escaped')).toEqual([])
   })
+})
 
+describeCells('a private folder with a limit', (cell) => {
   test.each(['/tmp', '/dev/shm'])('filling %s is stopped at its limit and reported', async (folder) => {
     const free = statfsSync('/tmp').bavail
     const call = await cell.call(
@@ -120,7 +125,7 @@ describeCells('bombs', (cell) => {
     expect(result.violations.map(({ kind }) => kind)).toContain('scratch')
   })
 
-  test('a tmpfs counts as memory', async () => {
+  test('a tmpfs counts as memory', inMainCells(cell), async () => {
     const call = mustRun(
       await cell.call(
         [
@@ -144,7 +149,9 @@ describeCells('bombs', (cell) => {
     expect(call.stdout).toBe('filled\n')
     expect(call.result.violations).toEqual([])
   })
+})
 
+describeCells('output without end', (cell) => {
   test.each(['out', 'err'])('300 MB of output are cut at the limit and reported (%s)', async (stream) => {
     const { result, stdout, stderr } = expectStopped(
       await cell.attack('burn', [stream, '300'], { policy: { limits: { output: '1M', wall: '60s' } } }),
@@ -154,7 +161,7 @@ describeCells('bombs', (cell) => {
     expect(stdout.length + stderr.length).toBeLessThanOrEqual(1 << 20)
   })
 
-  test('300 MB of output are cut without a declared limit', async () => {
+  test('300 MB of output are cut without a declared limit', inMainCells(cell), async () => {
     const { stdout } = expectStopped(
       await cell.attack('burn', ['out', '300'], { policy: { limits: { wall: '60s' } } }),
       'output',
@@ -167,19 +174,23 @@ describeCells('bombs', (cell) => {
     expect(call.result).toMatchObject({ status: 'exited', exitCode: 0 })
     expect(call.stdout).toHaveLength(3 << 20)
   })
+})
 
-  test.each(['cpu', 'cpu-setsid', 'cpu-children', 'cpu-orphans', 'cpu-ignored', 'cpu-threads'])(
-    'a busy loop is stopped at its limit and reported (%s)',
-    async (kind) => {
-      const call = expectStopped(
-        await cell.attack('burn', [kind, '6'], { policy: { limits: { cpu: '500ms', wall: '55s' } } }),
-        'cpu',
-      )
-      expect(call.result).toMatchObject({ status: 'limit', limit: 'cpu' })
-      expect(call.result.usage.cpuMs).toBeGreaterThanOrEqual(500)
-      expect(call.result.usage.maxResidentBytes).toBeGreaterThan(0)
-    },
-  )
+describeCells('a call that takes too long', (cell) => {
+  for (const kind of ['cpu-orphans', 'cpu', 'cpu-setsid', 'cpu-children', 'cpu-ignored', 'cpu-threads'])
+    test(
+      `a busy loop is stopped at its limit and reported (${kind})`,
+      kind === 'cpu-orphans' ? {} : inMainCells(cell),
+      async () => {
+        const call = expectStopped(
+          await cell.attack('burn', [kind, '6'], { policy: { limits: { cpu: '500ms', wall: '55s' } } }),
+          'cpu',
+        )
+        expect(call.result).toMatchObject({ status: 'limit', limit: 'cpu' })
+        expect(call.result.usage.cpuMs).toBeGreaterThanOrEqual(500)
+        expect(call.result.usage.maxResidentBytes).toBeGreaterThan(0)
+      },
+    )
 
   test('a busy loop in the background ends with the call', async () => {
     const mark = newMark()
@@ -213,7 +224,9 @@ describeCells('bombs', (cell) => {
     expectStopped(call, 'wall')
     expect(await survivorsOf(mark)).toEqual([])
   })
+})
 
+describeCells('files under a limit', (cell) => {
   test('descriptors and file sizes have limits', async () => {
     const { inside } = playground()
     const policy = { filesystem: { write: [inside] }, limits: { openFiles: 64, fileSize: '4M' } }
@@ -229,6 +242,7 @@ describeCells('bombs', (cell) => {
 
   test.runIf(cell.form === 'namespaces' || cell.backend === 'bubblewrap')(
     'files in a private folder that is memory count towards its limit, and fewer of them are left alone',
+    inMainCells(cell),
     async () => {
       const filled = (megabytes: number) =>
         cell.call(['/bin/sh', '-c', `head -c ${megabytes}M /dev/zero > $TMPDIR/file; sleep 2; echo well`], {

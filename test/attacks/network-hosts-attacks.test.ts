@@ -20,7 +20,7 @@ import {
   web,
 } from './granted-hosts.js'
 import type { GrantedOptions } from './granted-hosts.js'
-import { describeForms, expectHeld, programs } from './harness.js'
+import { describeForms, expectHeld, inMainCells, programs } from './harness.js'
 import { NO_ARRIVALS, startListeners } from './host-services.js'
 import { playground } from './playground.js'
 import { parseRoutes } from './outcomes.js'
@@ -66,31 +66,35 @@ describeForms('a grant of hosts', (cell) => {
     options: GrantedOptions = {},
   ) => runGranted(cell, network, argv, options)
 
-  test('adds nothing to the sockets of a tool, also if the tool writes before connect() returns', async () => {
-    const port = REPEATER_GRANT.split(':')[1] ?? ''
-    const { stdout } = await run(
-      python(
-        'import threading',
-        `def heard(s):\n  s.settimeout(10); return s.recv(200)`,
-        // Copies of everything that leaves, with the time when it did.
-        's = socket.socket(); s.setsockopt(socket.SOL_SOCKET, 37, (1 << 1) | (1 << 4) | (1 << 8) | (1 << ' +
-          `9)); s.connect(("${GRANTED}", ${port})); time.sleep(0.2)`,
-        'try: print(s.recvmsg(4096, 1024, socket.MSG_ERRQUEUE | socket.MSG_DONTWAIT))\nexcept ' +
-          'BlockingIOError: print("no copies")',
-        's.sendall(b"mine"); print(heard(s))',
-        // A thread that writes as soon as it can.
-        'def early(s):\n  while True:\n    try: return s.send(b"early")\n    except OSError: pass',
-        's = socket.socket(); t = threading.Thread(target=early, args=[s]); t.start(); ' +
-          `s.connect(("${GRANTED}", ${port})); t.join(); print(heard(s))`,
-        // connect() that would only be carried out with the first byte.
-        `s = socket.socket(); s.setsockopt(6, 30, 1); s.setsockopt(6, 34, 1); s.connect(("${GRANTED}", ` +
-          `${port})); s.sendall(b"late"); print(heard(s))`,
-      ),
-    )
-    expect(stdout.trim().split('\n')).toEqual(['no copies', "b'mine'", "b'early'", "b'late'"])
-  })
+  test(
+    'adds nothing to the sockets of a tool, also if the tool writes before connect() returns',
+    inMainCells(cell),
+    async () => {
+      const port = REPEATER_GRANT.split(':')[1] ?? ''
+      const { stdout } = await run(
+        python(
+          'import threading',
+          `def heard(s):\n  s.settimeout(10); return s.recv(200)`,
+          // Copies of everything that leaves, with the time when it did.
+          's = socket.socket(); s.setsockopt(socket.SOL_SOCKET, 37, (1 << 1) | (1 << 4) | (1 << 8) | (1 << ' +
+            `9)); s.connect(("${GRANTED}", ${port})); time.sleep(0.2)`,
+          'try: print(s.recvmsg(4096, 1024, socket.MSG_ERRQUEUE | socket.MSG_DONTWAIT))\nexcept ' +
+            'BlockingIOError: print("no copies")',
+          's.sendall(b"mine"); print(heard(s))',
+          // A thread that writes as soon as it can.
+          'def early(s):\n  while True:\n    try: return s.send(b"early")\n    except OSError: pass',
+          's = socket.socket(); t = threading.Thread(target=early, args=[s]); t.start(); ' +
+            `s.connect(("${GRANTED}", ${port})); t.join(); print(heard(s))`,
+          // connect() that would only be carried out with the first byte.
+          `s = socket.socket(); s.setsockopt(6, 30, 1); s.setsockopt(6, 34, 1); s.connect(("${GRANTED}", ` +
+            `${port})); s.sendall(b"late"); print(heard(s))`,
+        ),
+      )
+      expect(stdout.trim().split('\n')).toEqual(['no copies', "b'mine'", "b'early'", "b'late'"])
+    },
+  )
 
-  test('cannot move to another port by rewriting an address or reusing a socket', async () => {
+  test('cannot move to another port by rewriting an address or reusing a socket', inMainCells(cell), async () => {
     const { folder } = playground()
     const [granted, other] = await Promise.all([startListeners(folder('granted')), startListeners(folder('other'))])
     const argv = [
@@ -202,7 +206,7 @@ describeForms('a grant of hosts', (cell) => {
     expect(twin.stdout).toBe("b'twin\\n'\n")
   })
 
-  test('resolves only names that are connected to', async () => {
+  test('resolves only names that are connected to', inMainCells(cell), async () => {
     const before = lookedUp().length
     const { stdout, result } = await run(
       python(
@@ -354,7 +358,7 @@ describeForms('a grant of hosts', (cell) => {
     expect(repeater.connections() - before).toBeLessThanOrEqual(1)
   })
 
-  test('gives no other process on this host access', async () => {
+  test('gives no other process on this host access', inMainCells(cell), async () => {
     // In a network namespace nobody else can even ask.
     let answer: Promise<string> | undefined
     let told = ''
@@ -435,7 +439,7 @@ describeForms('a grant of hosts', (cell) => {
     expect([usual, ...rest]).toEqual(['done done done', 'ENOTSUP', 'twin', '-1 ENOSYS'])
   })
 
-  test('never shows the processes that make connections, at any moment', async () => {
+  test('never shows the processes that make connections, at any moment', inMainCells(cell), async () => {
     const { stdout, stderr } = await run(
       python(
         'own = os.getpid(); shown = set(); going = True; met = set()',
@@ -460,7 +464,7 @@ describeForms('a grant of hosts', (cell) => {
     expect({ stdout, stderr }).toEqual({ stdout: '[] True\n', stderr: '' })
   })
 
-  test('limits names: endless requests are answered up to a limit, and harm nobody', async () => {
+  test('limits names: endless requests are answered up to a limit, and harm nobody', inMainCells(cell), async () => {
     const { stdout, result } = await run(
       python(
         'def known(name):\n  try: socket.getaddrinfo(name, 80, socket.AF_INET, socket.SOCK_STREAM); return ' +
@@ -477,7 +481,7 @@ describeForms('a grant of hosts', (cell) => {
     expect(result.violations.length).toBeLessThanOrEqual(512)
   })
 
-  test('leaves nothing open after its call, also of unfinished work', async () => {
+  test('leaves nothing open after its call, also of unfinished work', inMainCells(cell), async () => {
     const before = [repeater.connections(), web.connections()]
     const { stdout } = await run(
       python(

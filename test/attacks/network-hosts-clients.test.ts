@@ -9,6 +9,7 @@ import { exitCodeOf } from '../ending.js'
 import { needs } from '../requirement.js'
 import { echo, serverAuthority, startHttp, startHttps, startTcp } from '../egress/servers.js'
 import { has } from '../egress/programs.js'
+import { IN_MATRIX } from '../turns.js'
 
 import { serveRepository, startLively, startPostgres } from './client-servers.js'
 import { GRANTED, REPEATER_GRANT, WEB_GRANT, python, repeater, runGranted } from './granted-hosts.js'
@@ -160,7 +161,7 @@ describeForms('granted hosts with unmodified programs:', (cell) => {
     expect(node20.stdout).toBe('eyes\n')
   })
 
-  test('200 connections of 20 threads with TLS', async () => {
+  test('200 connections of 20 threads with TLS', IN_MATRIX, async () => {
     const { stdout } = await run(
       python(
         'context = ssl.create_default_context(); good = []',
@@ -243,7 +244,7 @@ describeForms('granted hosts with unmodified programs:', (cell) => {
     }
   })
 
-  test("Java, which uses the system's resolver", async (context) => {
+  test("Java, which uses the system's resolver", IN_MATRIX, async (context) => {
     needs(context, spawnSync('javac', ['-version']).error === undefined, 'no JDK is installed')
     const folder = join(programs.folder, 'java')
     mkdirSync(folder, { recursive: true })

@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers'
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
-import { expectHeld, programs } from './harness.js'
+import { expectHeld, inMainCells, programs } from './harness.js'
 import { hostScript } from './host-script.js'
 import type { HostRequest } from './host-script.js'
 import { startVictim } from './host-services.js'
@@ -47,7 +47,7 @@ describeCells('a tool and the data of its caller', (cell) => {
     expect(call.stdout).not.toContain(MARK)
   })
 
-  test('cannot use leaked descriptors without close-on-exec', async () => {
+  test('cannot use leaked descriptors without close-on-exec', inMainCells(cell), async () => {
     const { file, root } = playground()
     const secret = file('secret')
     const request = join(root, 'request.json')

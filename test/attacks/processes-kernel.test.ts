@@ -58,7 +58,7 @@ print("ok")
     expect(detailOf(routes, '32-bit-program')).toMatch(/signal 31|ENOEXEC/)
     if (process.arch !== 'x64') return
     for (const name of ['x32', 'x32-special']) expect(detailOf(routes, name)).toBe('killed by signal 31')
-    // A kernel without 32-bit calls sends SIGSEGV. test/vm/kernels.test.ts tries one that has them.
+    // A kernel without 32-bit calls sends SIGSEGV. test/vm/kernels.matrix.test.ts tries one that has them.
     expect(detailOf(routes, 'int-80')).toMatch(/^killed by signal (?:31|11)$/)
   })
 

@@ -8,6 +8,8 @@ import { text } from 'node:stream/consumers'
 
 import { expect, test } from 'vitest'
 
+import { IN_MATRIX } from '../turns.js'
+
 import { IS_ROOT, programs } from './harness.js'
 import { startHostIpc, startListeners, startVictim } from './host-services.js'
 import { parseRoutes } from './outcomes.js'
@@ -42,10 +44,13 @@ const expectEffective = (routes: readonly Route[], except: RegExp = /^$/): void 
   expect(weak).toEqual([])
 }
 
+/** What root can do is more than what a user can. */
+const OPTIONS = IS_ROOT ? {} : IN_MATRIX
+
 const tried = new Set<string>()
 const claim = (name: string, body: (name: string) => void | Promise<void>): void => {
   tried.add(name)
-  test(`${name} works without a cell (as ${IS_ROOT ? 'root' : 'an ordinary user'})`, () => body(name))
+  test(`${name} works without a cell (as ${IS_ROOT ? 'root' : 'an ordinary user'})`, OPTIONS, () => body(name))
 }
 
 // Process 1 of the host belongs to root, with powers that even a root process here may lack.

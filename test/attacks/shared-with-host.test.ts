@@ -16,6 +16,8 @@ import { describeAllCells, describeCells } from './walled.js'
 const python = async (cell: Cell, script: string, policy: PolicyText, cwd?: string) =>
   cell.run(['/usr/bin/python3', '-c', script], { policy, ...(cwd === undefined ? {} : { cwd }) })
 
+const placeOf = ({ form, backend }: Cell): string => `--form ${form} --backend ${backend}`
+
 const LISTEN = (address: string) => `
 import socket
 s = socket.socket(socket.AF_UNIX)
@@ -82,27 +84,30 @@ describeCells('a pipe of the caller', (cell) => {
     spawnSync('/bin/bash', ['-c', script], {
       encoding: 'utf8',
       timeout: 200_000,
-      env: { PATH: '/usr/bin:/bin', ...OWN_FOLDERS, CORDON: `${process.execPath} ${CORDON} run --form ${cell.form}` },
+      env: { PATH: '/usr/bin:/bin', ...OWN_FOLDERS, CORDON: `${process.execPath} ${CORDON} run ${placeOf(cell)}` },
     }).stdout
 
   test('cannot be read back by a tool that may only write it', () => {
-    const { file, inside } = playground()
+    const { file, inside, outside } = playground()
+    const done = join(outside, 'done')
     const reader = file(
       'inside/reader.py',
       'import os\nfd = os.open("/proc/self/fd/1", os.O_RDONLY | os.O_NONBLOCK)\ntry: got = os.read(fd, ' +
         '100)\nexcept OSError: got = b""\nopen(os.environ["TMPDIR"] + "/got", "wb").write(got)\nos.write(2, got)\n',
     )
     expect(
-      run(`(echo of others; $CORDON --read ${join(inside)} -- /usr/bin/python3 ${reader} 2>&1) | (sleep 2; cat)`),
+      run(
+        `(echo of others; $CORDON --read ${join(inside)} -- /usr/bin/python3 ${reader} 2>&1; touch ${done}) | (until [ -e ${done} ]; do sleep 0.05; done; cat)`,
+      ),
     ).toBe('of others\n')
   })
 
   test('keeps unread data for the next command', () => {
     const { file } = playground()
-    const list = file('inside/list', 'a\nb\nc\n')
-    expect(run(`while read x; do $CORDON -- echo $x; done < ${list}`)).toBe('a\nb\nc\n')
-    expect(run(`cat ${list} | while read x; do $CORDON -- echo $x; done`)).toBe('a\nb\nc\n')
-    expect(run(`($CORDON -- head -c 2; cat) < ${list}`)).toBe('a\nb\nc\n')
+    const list = file('inside/list', 'a\nb\n')
+    expect(run(`while read x; do $CORDON -- echo $x; done < ${list}`)).toBe('a\nb\n')
+    expect(run(`cat ${list} | while read x; do $CORDON -- echo $x; done`)).toBe('a\nb\n')
+    expect(run(`($CORDON -- head -c 2; cat) < ${list}`)).toBe('a\nb\n')
   })
 })
 
@@ -126,7 +131,7 @@ describeCells('a connection of the caller as input', (cell) => {
     const { file, inside } = playground()
     const program = file('inside/leave.py', leave)
     const script =
-      `exec 5<>/dev/tcp/127.0.0.1/${given ?? ''}; ${process.execPath} ${CORDON} run --form ${cell.form} --read ` +
+      `exec 5<>/dev/tcp/127.0.0.1/${given ?? ''}; ${process.execPath} ${CORDON} run ${placeOf(cell)} --read ` +
       `${inside} -- /usr/bin/python3 ${program} <&5`
     await promisify(execFile)('/bin/bash', ['-c', script], { timeout: 200_000 }).catch(() => undefined)
     expect(servers[1]?.reached).toEqual([])

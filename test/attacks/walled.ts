@@ -5,6 +5,7 @@ import { CordonError } from '../../src/errors/index.js'
 import { openSandbox } from '../../src/sandbox/index.js'
 import type { Sandbox } from '../../src/sandbox/index.js'
 import { needs } from '../requirement.js'
+import { inTurn } from '../turns.js'
 
 import { cellIn, describeForms, describeMounts } from './harness.js'
 import type { Cell } from './harness.js'
@@ -25,11 +26,11 @@ afterAll(async () => {
   for (const [, sandbox] of opened) if (typeof sandbox !== 'string') await sandbox.close()
 })
 
-/** One `describe` per form of the cell and per wall. */
+/** One `describe` per form of the cell and per wall, those out of turn for the matrix. */
 export const describeCells = (title: string, body: (cell: Cell) => void): void => {
   describeForms(title, body)
   for (const [wall, sandbox] of opened) {
-    describe(`${title} (${wall})`, () => {
+    describe(`${title} (${wall})`, inTurn(title, { form: 'landlock', backend: wall }), () => {
       if (typeof sandbox === 'string')
         test('the host supports this wall', (context) => {
           needs(context, false, `${wall}: ${sandbox}`)

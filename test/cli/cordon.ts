@@ -12,6 +12,7 @@ import type { Form } from '../../src/sandbox/index.js'
 import { needs } from '../requirement.js'
 import { ENDS_WHAT_HANGS_MS } from '../hanging.js'
 
+import { IS_MATRIX } from '../turns.js'
 import { OWN_FOLDERS } from './own-folders.js'
 import { shareProcess } from './shared-process.js'
 import type { Line } from './shared-process.js'
@@ -54,9 +55,11 @@ export const cordonProcess = (words: readonly string[], { input, cwd, environmen
 
 const shared = shareProcess(NODE_OPTIONS)
 
-/** Commands that may share a process: they read no signals and no input, and run no checks of the host. */
+/** Commands that may share a process: they read no signals, and run no checks of the host. */
 const SHARING = new Set([
   'run',
+  'hook',
+  'manifest',
   'policy',
   'log',
   'why',
@@ -68,28 +71,37 @@ const SHARING = new Set([
   'tokens',
   'credentials',
 ])
+const SHARING_OF_MCP = new Set(['install', 'uninstall', 'list', 'diff', 'trust', 'update'])
+/** The others pass their input on to a program, by its descriptor. */
+const READING = new Set(['hook'])
 /** Variables that count only when a process starts. */
 const AT_START = /^(?:NODE_|LD_|TZ$)/
 const seen = new Set<string>()
 
-/** The first line of each command and form has its own process, so that a file tries both. */
+/**
+ * The first line of each command and form has its own process, so that a file tries both. In the matrix, the first line
+ * of each subcommand has one too.
+ */
 const isShared = (
   [name = '', second = '', third = '']: readonly string[],
   { input, environment = {}, stdio }: RunOptions,
 ): boolean => {
   if (process.env['CORDON_TEST_PROCESSES'] === 'own') return false
-  if (!SHARING.has(name) || input !== undefined || stdio !== undefined) return false
+  if (!SHARING.has(name) && !(name === 'mcp' && SHARING_OF_MCP.has(second))) return false
+  if (stdio !== undefined) return false
+  if (input !== undefined && !READING.has(name)) return false
   if (Object.keys(environment).some((variable) => AT_START.test(variable))) return false
-  const command = second === '--form' ? third : /^[a-z]+$/.test(second) ? `${name} ${second}` : name
+  const command = second === '--form' ? third : IS_MATRIX && /^[a-z]+$/.test(second) ? `${name} ${second}` : name
   const isFirst = !seen.has(command)
   seen.add(command)
   return !isFirst
 }
 
-const lineOf = (words: readonly string[], { cwd, environment }: RunOptions): Line => ({
+const lineOf = (words: readonly string[], { cwd, environment, input }: RunOptions): Line => ({
   words,
   cwd: cwd ?? '/',
   environment: { ...ENVIRONMENT, ...environment },
+  input: input === undefined ? undefined : Buffer.from(input).toString('base64'),
 })
 
 /** As `cordonProcess`, but most lines of a file share one process. */

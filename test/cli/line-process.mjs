@@ -1,6 +1,8 @@
 // Carries out one command line after the other in this process, as bin/cordon.js does with one.
 import { writeSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { Readable } from 'node:stream'
+import { fileURLToPath } from 'node:url'
 
 const { loadBundle } = createRequire(import.meta.url)('../../bin/load-bundle.js')
 const { dispatch } = loadBundle('command-line').exports
@@ -16,11 +18,21 @@ const write = (descriptor, text) => {
   }
 }
 
+// Hooks write the path of their program into the commands that they rewrite.
+process.argv[1] = fileURLToPath(new URL('../../bin/cordon.js', import.meta.url))
+
 process.on('disconnect', () => process.exit())
-process.on('message', async ({ words, cwd, environment, mark }) => {
+/** The stream of this process is empty, and a line that reads it ends it. */
+const giveInput = (input) => {
+  const bytes = input === undefined ? [] : [Buffer.from(input, 'base64')]
+  Object.defineProperty(process, 'stdin', { configurable: true, value: Readable.from(bytes) })
+}
+
+process.on('message', async ({ words, cwd, environment, input, mark }) => {
   for (const name of Object.keys(process.env)) if (!Object.hasOwn(environment, name)) delete process.env[name]
   Object.assign(process.env, environment)
   process.chdir(cwd)
+  giveInput(input)
   const status = await dispatch(words, process.env)
   for (const descriptor of [1, 2]) write(descriptor, mark)
   process.send(status)

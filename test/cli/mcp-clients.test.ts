@@ -18,11 +18,15 @@ import { fileURLToPath } from 'node:url'
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
+import { IN_MATRIX } from '../turns.js'
 import { chooseServers } from '../../src/cli/mcp/server-choice.js'
 import { clientFiles } from '../../src/cli/mcp-setup/clients.js'
 import type { ClientFile } from '../../src/cli/mcp-setup/clients.js'
 import { readConfig, writeConfig } from '../../src/cli/mcp-setup/config-file.js'
 import { nameOfEntry, readEntry, startFields, wrapped } from '../../src/cli/mcp-setup/server-entry.js'
+
+import { cordon as runCordon } from './cordon.js'
+import type { Ran } from './cordon.js'
 
 const PROGRAM = fileURLToPath(new URL('../../bin/cordon.js', import.meta.url))
 
@@ -292,13 +296,11 @@ test('every client has a file of its user, and variables move it', () => {
 })
 
 describe('cordon mcp', () => {
-  const cordon = (...words: readonly string[]) => {
-    const { stdout, stderr, status } = spawnSync(process.execPath, [PROGRAM, 'mcp', ...words], {
-      cwd: folder,
-      env: { HOME: join(folder, 'home'), NO_COLOR: '1' },
-      encoding: 'utf8',
-    })
-    return { stdout, stderr, status }
+  const cordon = (...words: readonly string[]): Ran => {
+    const home = join(folder, 'home')
+    // As where they are not set.
+    const folders = { XDG_CONFIG_HOME: join(home, '.config'), XDG_STATE_HOME: join(home, '.local', 'state') }
+    return runCordon(['mcp', ...words], { cwd: folder, environment: { HOME: home, NO_COLOR: '1', ...folders } })
   }
   const project = () => fileWith('.mcp.json', JSONC)
 
@@ -350,6 +352,9 @@ describe('cordon mcp', () => {
     expect(JSON.stringify(readConfig(file)?.entries)).toContain('/other')
   })
 
+  /** One client with settings in JSON, and one in TOML. */
+  const OF_EACH_FORM = new Set(['claude-code', 'codex'])
+
   const REMOTES: readonly (readonly [string, string, string])[] = [
     ['claude-code', '.mcp.json', '{"mcpServers": {"t": {"type": "http", "url": "https://h.test/mcp", "timeout": 9}}}'],
     ['cursor', '.cursor/mcp.json', '{"mcpServers": {"t": {"url": "https://h.test/mcp", "headers": {"A": "s3cret"}}}}'],
@@ -366,7 +371,7 @@ describe('cordon mcp', () => {
     ],
   ]
 
-  test.each(REMOTES)('puts a remote server of %s behind Cordon, and back', (client, name, text) => {
+  const isBehindAndBack = (client: string, name: string, text: string): void => {
     mkdirSync(dirname(join(folder, name)), { recursive: true })
     const file = { ...fileWith(name, text), places: [['mcpServers'], ['servers'], ['mcp_servers']] }
     const before = readConfig(file)?.entries
@@ -404,7 +409,12 @@ describe('cordon mcp', () => {
     expect(cordon('uninstall', client).stdout).toContain('t: no longer uses Cordon')
     expect(textOf(file)).toBe(text)
     expect(readdirSync(dirname(kept))).toEqual([])
-  })
+  }
+
+  for (const [client, ...rest] of REMOTES)
+    test(`puts a remote server of ${client} behind Cordon, and back`, OF_EACH_FORM.has(client) ? {} : IN_MATRIX, () => {
+      isBehindAndBack(client, ...rest)
+    })
 
   test('a file of a project starts the copy of Cordon of each user, also where the project has Cordon', () => {
     mkdirSync(join(folder, 'node_modules'))
@@ -445,7 +455,7 @@ describe('cordon mcp', () => {
     expect(chosen('https://h.test')()).toMatchObject([{ name: 't' }])
   })
 
-  test('uninstall does not copy what another file moved to Cordon', () => {
+  test('uninstall does not copy what another file moved to Cordon', IN_MATRIX, () => {
     const file = fileWith(
       '.mcp.json',
       '{"mcpServers": {"t": {"url": "https://h.test/mcp", "headers": {"A": "s3cret"}}}}',
@@ -460,14 +470,14 @@ describe('cordon mcp', () => {
     expect(textOf(file)).toContain('s3cret')
   })
 
-  test('a file that cannot be changed leaves nothing in the folder of addresses', () => {
+  test('a file that cannot be changed leaves nothing in the folder of addresses', IN_MATRIX, () => {
     const file = fileWith('real.json', '{"mcpServers": {"t": {"url": "https://h.test/mcp"}}}')
     symlinkSync(file.path, join(folder, '.mcp.json'))
     expect(cordon('install').stderr).toContain('client-file-unchanged')
     expect(readdirSync(join(folder, 'home/.local/state/cordon/mcp/remotes'))).toEqual([])
   })
 
-  test('install says which tools lack policies, and not of servers that have them', () => {
+  test('install says which tools lack policies, and not of servers that have them', IN_MATRIX, () => {
     project()
     expect(cordon('install', '--dry-run').stdout).toMatch(/no policies yet[^]*mcp\.yaml[^]*files:[^]*remote:/)
     mkdirSync(join(folder, 'home/.config/cordon'), { recursive: true })
@@ -475,25 +485,33 @@ describe('cordon mcp', () => {
     expect(cordon('install').stdout).not.toContain('no policies yet')
   })
 
-  test('the example of install grants the paths that the words of a server name, or else the working folder', () => {
-    const data = join(folder, 'data')
-    mkdirSync(data)
-    const servers = { named: { command: 'server', args: [`--root=${data}`] }, bare: { command: 'server' } }
-    fileWith('.mcp.json', JSON.stringify({ mcpServers: servers }))
-    const { stdout } = cordon('install')
-    expect(stdout).toContain('named: { policy: { filesystem: { read: ["data"] } }, tools: { "*": server } }')
-    expect(stdout).toContain('bare: { policy: { filesystem: { read: ["."] } }, tools: { "*": server } }')
-    expect(stdout).not.toContain('Do not commit')
-  })
+  test(
+    'the example of install grants the paths that the words of a server name, or else the working folder',
+    IN_MATRIX,
+    () => {
+      const data = join(folder, 'data')
+      mkdirSync(data)
+      const servers = { named: { command: 'server', args: [`--root=${data}`] }, bare: { command: 'server' } }
+      fileWith('.mcp.json', JSON.stringify({ mcpServers: servers }))
+      const { stdout } = cordon('install')
+      expect(stdout).toContain('named: { policy: { filesystem: { read: ["data"] } }, tools: { "*": server } }')
+      expect(stdout).toContain('bare: { policy: { filesystem: { read: ["."] } }, tools: { "*": server } }')
+      expect(stdout).not.toContain('Do not commit')
+    },
+  )
 
-  test('install warns of an address on this machine in the file of a project, and not in that of the user', () => {
-    const text = '{"mcpServers": {"t": {"url": "https://h.test/mcp"}}}'
-    fileWith('.mcp.json', text)
-    mkdirSync(join(folder, 'home'), { recursive: true })
-    fileWith('home/.claude.json', text)
-    expect(cordon('install', '--user').stdout).not.toContain('Do not commit')
-    expect(cordon('install', '--project').stdout).toContain('Do not commit')
-  })
+  test(
+    'install warns of an address on this machine in the file of a project, and not in that of the user',
+    IN_MATRIX,
+    () => {
+      const text = '{"mcpServers": {"t": {"url": "https://h.test/mcp"}}}'
+      fileWith('.mcp.json', text)
+      mkdirSync(join(folder, 'home'), { recursive: true })
+      fileWith('home/.claude.json', text)
+      expect(cordon('install', '--user').stdout).not.toContain('Do not commit')
+      expect(cordon('install', '--project').stdout).toContain('Do not commit')
+    },
+  )
 
   test('the copy of Cordon loads no project, and names the Cordon that does', () => {
     project()
@@ -510,7 +528,7 @@ describe('cordon mcp', () => {
     expect([status, stderr]).toEqual([3, expect.stringMatching(/copy-partial: [^]*npx cordon manifest/) as string])
   })
 
-  test('install --dry-run says what would be done', () => {
+  test('install --dry-run says what would be done', IN_MATRIX, () => {
     project()
     expect(cordon('install', '--dry-run').stdout).toContain('files: would use Cordon')
     cordon('install')
@@ -527,7 +545,7 @@ describe('cordon mcp', () => {
     expect(textOf(file)).toBe(JSONC)
   })
 
-  test('install of a client, a server or a place that does not exist says so', () => {
+  test('install of a client, a server or a place that does not exist says so', IN_MATRIX, () => {
     project()
     expect(cordon('install', 'cursr')).toMatchObject({
       stderr: expect.stringContaining('did you mean "cursor"?') as string,
@@ -542,7 +560,7 @@ describe('cordon mcp', () => {
     })
   })
 
-  test('a broken file of one client does not keep those of others from being changed', () => {
+  test('a broken file of one client does not keep those of others from being changed', IN_MATRIX, () => {
     const file = project()
     mkdirSync(join(folder, '.cursor'))
     writeFileSync(join(folder, '.cursor', 'mcp.json'), '{')

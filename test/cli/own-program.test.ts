@@ -7,6 +7,7 @@ import { join } from 'node:path'
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
+import { IN_MATRIX } from '../turns.js'
 import { installPackage } from '../installed-package.js'
 
 let root = ''
@@ -62,7 +63,7 @@ describe.each(['namespaces', 'landlock'])('in the form %s', (form) => {
     expect(readlinkSync(command)).toBe('../cordon/bin/cordon.js')
   })
 
-  test('a command that pnpm wrote as a script cannot be changed or made anew', () => {
+  test('a command that pnpm wrote as a script cannot be changed or made anew', IN_MATRIX, () => {
     const script = '#!/bin/sh\nbasedir=$(dirname "$0")\nexec node "$basedir/../cordon/bin/cordon.js" "$@"\n'
     rmSync(command)
     writeFileSync(command, script, { mode: 0o755 })
@@ -101,7 +102,7 @@ describe.each(['namespaces', 'landlock'])('in the form %s', (form) => {
     expect(twin.status).toBe(0)
   })
 
-  test('in a project that links to the package, its folders stay, and others can be made beside', () => {
+  test('in a project that links to the package, its folders stay, and others can be made beside', IN_MATRIX, () => {
     const linked = join(root, `linked-${form}`)
     const own = join(linked, 'node_modules', 'cordon')
     mkdirSync(join(linked, 'node_modules', '.bin'), { recursive: true })
@@ -148,7 +149,7 @@ describe.each(['namespaces', 'landlock'])('in the form %s', (form) => {
     expect(stderr).toContain('Cordon would load it: install it outside of a cell')
   })
 
-  test('removing all packages fails, and says why', () => {
+  test('removing all packages fails, and says why', IN_MATRIX, () => {
     const { status, stderr } = run(form, 'rm -rf node_modules')
     expect(status).not.toBe(0)
     expect(stderr).toContain('is a file of Cordon itself (what Cordon runs from)')

@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url'
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
+import { IN_MATRIX } from '../turns.js'
 import { ENDS_WHAT_HANGS_MS } from '../hanging.js'
 
 import { CORDON, NODE_OPTIONS, cordon, cordonLine, temporaryFolder } from './cordon.js'
@@ -178,7 +179,7 @@ describe('a call of another process', () => {
     expect(why.stdout).toContain('invocation.completed')
   })
 
-  test('survives a restart of the server, and does not run if the person rejects it', async () => {
+  test('survives a restart of the server, and does not run if the person rejects it', IN_MATRIX, async () => {
     const { result } = callNote({ file: 'no.txt' })
     const { subjectId } = await onlyQuestion()
     const port = address.split(':').at(-1) ?? ''
@@ -198,7 +199,7 @@ describe('a call of another process', () => {
     expect(existsSync(join(folder, 'no.txt'))).toBe(false)
   })
 
-  test('with escape sequences in its arguments is shown escaped', async () => {
+  test('with escape sequences in its arguments is shown escaped', IN_MATRIX, async () => {
     const { result } = callNote({
       file: '\u001b[2K\u001b[1Aharmless.txt\u202e\u0085\u009b31m\n  tool       cat',
     })
@@ -400,141 +401,153 @@ test('an unreachable server is reported with a fix', () => {
   })
 })
 
-test('the five commands of docs/serve.md lead from an empty folder to an approved call of an agent', async () => {
-  const page =
-    readFileSync(join(ROOT, 'docs', 'serve.md'), 'utf8').split('## From nothing to an approved call')[1] ?? ''
-  const printed = (language: string): string =>
-    new RegExp(`\`\`\`${language}\\n([^]*?)\`\`\``).exec(page)?.[1] ?? expect.fail(language)
-  const commands = printed('console')
-    .split('\n')
-    .flatMap((line) =>
-      line.startsWith('$ ')
-        ? [
-            line
-              .slice(2)
-              .replace(/\s+#.*$/, '')
-              .split(' '),
-          ]
-        : [],
-    )
-  expect(commands.map(([program, ...words]) => [program, words[0]])).toEqual([
-    ['cordon', 'serve'],
-    ['cordon', 'tools'],
-    ['node', 'agent.mjs'],
-    ['cordon', 'approvals'],
-    ['cordon', 'why'],
-  ])
-  const place = temporaryFolder()
-  const environment = { PATH: process.env['PATH'] ?? '', HOME: join(place, 'home') }
-  const [work, home] = [join(place, 'work'), join(place, 'home')]
-  for (const each of [work, home, join(work, 'node_modules')]) mkdirSync(each)
-  symlinkSync(ROOT, join(work, 'node_modules', 'cordon'))
-  const words = (at: number): readonly string[] =>
-    (commands[at] ?? [])
-      .map((word) => (word === '127.0.0.1:7070' ? '127.0.0.1:0' : word))
-      .flatMap((word) =>
-        word === 'cordon' ? [process.execPath, ...NODE_OPTIONS, CORDON] : word === 'node' ? [process.execPath] : [word],
+test(
+  'the five commands of docs/serve.md lead from an empty folder to an approved call of an agent',
+  IN_MATRIX,
+  async () => {
+    const page =
+      readFileSync(join(ROOT, 'docs', 'serve.md'), 'utf8').split('## From nothing to an approved call')[1] ?? ''
+    const printed = (language: string): string =>
+      new RegExp(`\`\`\`${language}\\n([^]*?)\`\`\``).exec(page)?.[1] ?? expect.fail(language)
+    const commands = printed('console')
+      .split('\n')
+      .flatMap((line) =>
+        line.startsWith('$ ')
+          ? [
+              line
+                .slice(2)
+                .replace(/\s+#.*$/, '')
+                .split(' '),
+            ]
+          : [],
       )
-  const start = (at: number) =>
-    spawn(words(at)[0] ?? '', words(at).slice(1), {
-      cwd: work,
-      env: environment,
-      stdio: ['ignore', 'pipe', 'inherit'],
-      timeout: ENDS_WHAT_HANGS_MS,
-    })
-  const saidBy = (child: ChildProcess, until: RegExp) =>
-    new Promise<string>((resolve) => {
-      let text = ''
-      child.stdout?.setEncoding('utf8').on('data', (more: string) => {
-        text += more
-        if (until.test(text)) resolve(text)
-      })
-    })
-  const served = start(0)
-  const address = /http:\S+/.exec(await saidBy(served, /http:\S+\n/))?.[0] ?? ''
-  try {
-    writeFileSync(join(work, 'note.yaml'), printed('yaml'))
-    writeFileSync(join(work, 'agent.mjs'), printed('js').replace('http://127.0.0.1:7070', address))
-    expect(await saidBy(start(1), /assigned/)).toContain('assigned note to agent-1')
-    const waiting = () =>
-      spawnSync(process.execPath, [...NODE_OPTIONS, CORDON, 'approvals', 'list'], {
-        env: environment,
-        encoding: 'utf8',
-      }).stdout
-    // An agent that is stopped takes its question back.
-    const stopped = start(2)
-    await expect.poll(waiting, { interval: 500 }).toContain('note 1')
-    stopped.kill('SIGTERM')
-    await expect.poll(waiting, { interval: 500 }).toBe('nobody waits for an approval\n')
-    const agent = start(2)
-    const ended = saidBy(agent, /\n/)
-    const cordonHere = (...given: readonly string[]) => [
-      'env',
-      '-u',
-      'XDG_STATE_HOME',
-      `HOME=${home}`,
-      process.execPath,
-      ...NODE_OPTIONS,
-      CORDON,
-      ...given,
-    ]
-    await expect.poll(waiting, { interval: 500 }).toContain('note 1')
-    atTerminal(cordonHere(...(commands[3] ?? []).slice(1)), [
-      { expect: 'yes or no?' },
-      { send: 'yes\r' },
-      { expect: 'approved' },
+    expect(commands.map(([program, ...words]) => [program, words[0]])).toEqual([
+      ['cordon', 'serve'],
+      ['cordon', 'tools'],
+      ['node', 'agent.mjs'],
+      ['cordon', 'approvals'],
+      ['cordon', 'why'],
     ])
-    expect(await ended).toBe('ok \n')
-    const explained = spawnSync(words(4)[0] ?? '', words(4).slice(1), { cwd: work, env: environment, encoding: 'utf8' })
-    expect(explained).toMatchObject({
-      status: 0,
-      stdout: expect.stringMatching(/^note is completed; approved by /) as string,
-    })
-    // Without the team it is the log of this host that is asked, which has none of it.
-    expect(
-      spawnSync(process.execPath, [...NODE_OPTIONS, CORDON, 'why', 'last', '--log', join(place, 'absent')], {
+    const place = temporaryFolder()
+    const environment = { PATH: process.env['PATH'] ?? '', HOME: join(place, 'home') }
+    const [work, home] = [join(place, 'work'), join(place, 'home')]
+    for (const each of [work, home, join(work, 'node_modules')]) mkdirSync(each)
+    symlinkSync(ROOT, join(work, 'node_modules', 'cordon'))
+    const words = (at: number): readonly string[] =>
+      (commands[at] ?? [])
+        .map((word) => (word === '127.0.0.1:7070' ? '127.0.0.1:0' : word))
+        .flatMap((word) =>
+          word === 'cordon'
+            ? [process.execPath, ...NODE_OPTIONS, CORDON]
+            : word === 'node'
+              ? [process.execPath]
+              : [word],
+        )
+    const start = (at: number) =>
+      spawn(words(at)[0] ?? '', words(at).slice(1), {
+        cwd: work,
         env: environment,
-        encoding: 'utf8',
-      }).stderr,
-    ).toContain('for a call of a team: cordon why ID (see: cordon calls list)')
-    expect(readFileSync(join(work, 'a.txt'), 'utf8')).toBe('noted\n')
-    const { members } = JSON.parse(
-      spawnSync(process.execPath, [...NODE_OPTIONS, CORDON, 'team', 'show', '--json'], {
-        env: environment,
-        encoding: 'utf8',
-      }).stdout,
-    ) as { members: readonly { actor: string; kinds: readonly string[] }[] }
-    expect(members.find(({ actor }) => actor === 'agent-1')?.kinds).toEqual(['agent'])
-    expect(statSync(join(home, '.local', 'state', 'cordon', 'agent-1.token')).mode & 0o077).toBe(0)
-  } finally {
-    served.kill('SIGTERM')
-    await new Promise((resolve) => {
-      served.once('exit', resolve)
-    })
-  }
-  const token = join(home, '.local', 'state', 'cordon', 'agent-1.token')
-  const againSaid = (isWithToken: boolean): Promise<string> => {
-    if (!isWithToken) rmSync(token)
-    const again = spawn(words(0)[0] ?? '', words(0).slice(1), {
-      cwd: work,
-      env: environment,
-      stdio: ['ignore', 'ignore', 'pipe'],
-      timeout: ENDS_WHAT_HANGS_MS,
-    })
-    return new Promise((resolve) => {
-      again.stderr.setEncoding('utf8').once('data', (text: string) => {
-        again.kill('SIGTERM')
-        again.once('exit', () => {
-          resolve(text)
+        stdio: ['ignore', 'pipe', 'inherit'],
+        timeout: ENDS_WHAT_HANGS_MS,
+      })
+    const saidBy = (child: ChildProcess, until: RegExp) =>
+      new Promise<string>((resolve) => {
+        let text = ''
+        child.stdout?.setEncoding('utf8').on('data', (more: string) => {
+          text += more
+          if (until.test(text)) resolve(text)
         })
       })
-    })
-  }
-  expect(await againSaid(true)).toBe(
-    `cordon: the team acme exists already, and is left as it is; the token of agent-1 is in ${token}\n`,
-  )
-  expect(await againSaid(false)).toBe(
-    'cordon: the team acme exists already, and is left as it is; a new token: cordon tokens create agent-1 ' +
-      `--out ${token}\n`,
-  )
-})
+    const served = start(0)
+    const address = /http:\S+/.exec(await saidBy(served, /http:\S+\n/))?.[0] ?? ''
+    try {
+      writeFileSync(join(work, 'note.yaml'), printed('yaml'))
+      writeFileSync(join(work, 'agent.mjs'), printed('js').replace('http://127.0.0.1:7070', address))
+      expect(await saidBy(start(1), /assigned/)).toContain('assigned note to agent-1')
+      const waiting = () =>
+        spawnSync(process.execPath, [...NODE_OPTIONS, CORDON, 'approvals', 'list'], {
+          env: environment,
+          encoding: 'utf8',
+        }).stdout
+      // An agent that is stopped takes its question back.
+      const stopped = start(2)
+      await expect.poll(waiting, { interval: 500 }).toContain('note 1')
+      stopped.kill('SIGTERM')
+      await expect.poll(waiting, { interval: 500 }).toBe('nobody waits for an approval\n')
+      const agent = start(2)
+      const ended = saidBy(agent, /\n/)
+      const cordonHere = (...given: readonly string[]) => [
+        'env',
+        '-u',
+        'XDG_STATE_HOME',
+        `HOME=${home}`,
+        process.execPath,
+        ...NODE_OPTIONS,
+        CORDON,
+        ...given,
+      ]
+      await expect.poll(waiting, { interval: 500 }).toContain('note 1')
+      atTerminal(cordonHere(...(commands[3] ?? []).slice(1)), [
+        { expect: 'yes or no?' },
+        { send: 'yes\r' },
+        { expect: 'approved' },
+      ])
+      expect(await ended).toBe('ok \n')
+      const explained = spawnSync(words(4)[0] ?? '', words(4).slice(1), {
+        cwd: work,
+        env: environment,
+        encoding: 'utf8',
+      })
+      expect(explained).toMatchObject({
+        status: 0,
+        stdout: expect.stringMatching(/^note is completed; approved by /) as string,
+      })
+      // Without the team it is the log of this host that is asked, which has none of it.
+      expect(
+        spawnSync(process.execPath, [...NODE_OPTIONS, CORDON, 'why', 'last', '--log', join(place, 'absent')], {
+          env: environment,
+          encoding: 'utf8',
+        }).stderr,
+      ).toContain('for a call of a team: cordon why ID (see: cordon calls list)')
+      expect(readFileSync(join(work, 'a.txt'), 'utf8')).toBe('noted\n')
+      const { members } = JSON.parse(
+        spawnSync(process.execPath, [...NODE_OPTIONS, CORDON, 'team', 'show', '--json'], {
+          env: environment,
+          encoding: 'utf8',
+        }).stdout,
+      ) as { members: readonly { actor: string; kinds: readonly string[] }[] }
+      expect(members.find(({ actor }) => actor === 'agent-1')?.kinds).toEqual(['agent'])
+      expect(statSync(join(home, '.local', 'state', 'cordon', 'agent-1.token')).mode & 0o077).toBe(0)
+    } finally {
+      served.kill('SIGTERM')
+      await new Promise((resolve) => {
+        served.once('exit', resolve)
+      })
+    }
+    const token = join(home, '.local', 'state', 'cordon', 'agent-1.token')
+    const againSaid = (isWithToken: boolean): Promise<string> => {
+      if (!isWithToken) rmSync(token)
+      const again = spawn(words(0)[0] ?? '', words(0).slice(1), {
+        cwd: work,
+        env: environment,
+        stdio: ['ignore', 'ignore', 'pipe'],
+        timeout: ENDS_WHAT_HANGS_MS,
+      })
+      return new Promise((resolve) => {
+        again.stderr.setEncoding('utf8').once('data', (text: string) => {
+          again.kill('SIGTERM')
+          again.once('exit', () => {
+            resolve(text)
+          })
+        })
+      })
+    }
+    expect(await againSaid(true)).toBe(
+      `cordon: the team acme exists already, and is left as it is; the token of agent-1 is in ${token}\n`,
+    )
+    expect(await againSaid(false)).toBe(
+      'cordon: the team acme exists already, and is left as it is; a new token: cordon tokens create agent-1 ' +
+        `--out ${token}\n`,
+    )
+  },
+)

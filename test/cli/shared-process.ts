@@ -14,6 +14,8 @@ export interface Line {
   readonly words: readonly string[]
   readonly cwd: string
   readonly environment: Readonly<Record<string, string>>
+  /** In base64. */
+  readonly input: string | undefined
 }
 
 export interface SharedProcess {
@@ -32,6 +34,8 @@ export const shareProcess = (nodeOptions: readonly string[]): SharedProcess => {
     if (thread === undefined) return
     const ended = once(thread, 'exit')
     thread.postMessage('end')
+    // Where several files share this module, the next one starts its own.
+    thread = undefined
     await ended
   })
   const send = (line: Line): { readonly port: MessagePort; readonly answered: Int32Array } => {

@@ -8,6 +8,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, describe, expect, test } from 'vitest'
 import type { TestContext } from 'vitest'
 
+import { IN_MATRIX } from '../turns.js'
 import { containerTool } from '../../src/runtime/index.js'
 import type { Cordon, CordonOptions } from '../../src/runtime/index.js'
 import { echo, serverAuthority, startHttps } from '../egress/servers.js'
@@ -135,7 +136,7 @@ describe('a container tool', () => {
     expect((await outputOf(without, `curl -sS https://${place}/`)).result.status).not.toBe('ok')
   })
 
-  test('uses a credential that it never sees', async (context) => {
+  test('uses a credential that it never sees', IN_MATRIX, async (context) => {
     const cordon = await opened(
       context,
       {
@@ -153,7 +154,7 @@ describe('a container tool', () => {
     expect(JSON.stringify(output)).not.toContain(SECRET)
   })
 
-  test('passes large input and output through, unchanged', async (context) => {
+  test('passes large input and output through, unchanged', IN_MATRIX, async (context) => {
     needs(context, engine !== undefined, problem ?? '')
     const size = 8 * 1024 * 1024
     const large = containerTool({
@@ -180,7 +181,7 @@ describe('a container tool', () => {
     expect(received.digest('hex')).toBe(sum.split(' ')[0])
   })
 
-  test('is ended by its limits', async (context) => {
+  test('is ended by its limits', IN_MATRIX, async (context) => {
     const late = await opened(context, { limits: { wall: '500ms' } })
     expect((await outputOf(late, 'sleep 60')).result).toMatchObject({ status: 'timeout' })
     const full = await opened(context, { limits: { scratch: '2M' } })
@@ -197,7 +198,7 @@ describe('a container tool', () => {
 })
 
 describe('a refused change in a container', () => {
-  test('of a protected name is a violation, and a change beside it is none', async (context) => {
+  test('of a protected name is a violation, and a change beside it is none', IN_MATRIX, async (context) => {
     const file = join(stage.workspace, 'package.json')
     writeFileSync(file, '{}\n')
     const cordon = await opened(context, { filesystem: { write: ['.'] } })
@@ -209,7 +210,7 @@ describe('a refused change in a container', () => {
     expect(readFileSync(file, 'utf8')).toBe('{}\n')
   })
 
-  test('of the image is explained without a grant of the same path on the host', async (context) => {
+  test('of the image is explained without a grant of the same path on the host', IN_MATRIX, async (context) => {
     const cordon = await opened(context)
     const { facts } = (await outputOf(cordon, 'echo x > /etc/new')).result
     expect(facts.error?.fix).toContain('TMPDIR')
@@ -231,7 +232,7 @@ describe('what a container cannot hold exactly', () => {
     expect(result).toMatchObject({ facts: { error: { code, fix: expect.stringMatching(/\w/) as string } } })
   })
 
-  test.runIf(IS_PODMAN)('an OCI runtime that the engine would ignore', async (context) => {
+  test.runIf(IS_PODMAN)('an OCI runtime that the engine would ignore', IN_MATRIX, async (context) => {
     needs(context, engine !== undefined, problem ?? '')
     const named = (runtime: string) =>
       closing(context, {
@@ -247,7 +248,7 @@ describe('what a container cannot hold exactly', () => {
     })
   })
 
-  test('a name that no image can have', async (context) => {
+  test('a name that no image can have', IN_MATRIX, async (context) => {
     const cordon = await opened(context, {}, {}, 'localhost/any@sha256:abc')
     const result = await cordon.call('shell', { script: 'true' })
     expect(result).toMatchObject({ facts: { error: { code: 'image-name-invalid' } } })
@@ -292,7 +293,7 @@ describe('a hostile image', () => {
 describe('nothing is left', () => {
   const left = (): readonly unknown[] => engine?.left() ?? []
 
-  test('of 200 calls, in turn and at once, and of a runtime that was closed', async (context) => {
+  test('of 200 calls, in turn and at once, and of a runtime that was closed', IN_MATRIX, async (context) => {
     const cordon = await opened(context)
     for (let calls = 0; calls < 10; calls += 1) expect((await outputOf(cordon, 'true')).result.status).toBe('ok')
     const statuses: string[] = []
@@ -306,7 +307,7 @@ describe('nothing is left', () => {
     expect(await untilEmpty(left)).toEqual([])
   })
 
-  test('of a call whose container somebody removes, and the next call runs', async (context) => {
+  test('of a call whose container somebody removes, and the next call runs', IN_MATRIX, async (context) => {
     const folder = stage.newFolder()
     const cordon = await opened(context, { filesystem: { write: [folder] } })
     const call = outputOf(cordon, `echo begun > ${folder}/begun; sleep 1000`)

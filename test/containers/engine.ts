@@ -132,7 +132,7 @@ const startPodman = async (folder: string, settings: string): Promise<TestEngine
   return engineOf({ socket, folder, command: podman, folders, monitor: 'conmon' })
 }
 
-/** Debian's, unpacked by scripts/test-docker.mjs. Without a bridge, as no container of Cordon has a network. */
+/** Debian's, unpacked by scripts/tests/docker.mjs. Without a bridge, as no container of Cordon has a network. */
 const startDocker = async (folder: string): Promise<TestEngine> => {
   const inside = (name: string): string => join(folder, name)
   const programs = process.env['CORDON_TEST_DOCKER'] ?? ''

@@ -7,6 +7,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 
+import { IN_MATRIX } from '../turns.js'
 import { CORDON, cordonBeside, temporaryFolder } from '../cli/cordon.js'
 import type { Ran, RunOptions } from '../cli/cordon.js'
 import { OWN_FOLDERS } from '../cli/own-folders.js'
@@ -70,7 +71,7 @@ describe('a command of an image', () => {
     await nothingLeft()
   })
 
-  test('reads a granted file of the host, and no other', async () => {
+  test('reads a granted file of the host, and no other', IN_MATRIX, async () => {
     const [granted, other] = [join(folder, 'granted'), join(folder, 'other')]
     writeFileSync(granted, 'GRANTED\n')
     writeFileSync(other, 'SECRET\n')
@@ -80,14 +81,14 @@ describe('a command of an image', () => {
     expect(refused.stderr).toContain(`${other} exists, but is not granted: add --read ${other}`)
   })
 
-  test('begins in the folder of the run, if something in it is granted', async () => {
+  test('begins in the folder of the run, if something in it is granted', IN_MATRIX, async () => {
     writeFileSync(join(folder, 'granted'), 'GRANTED\n')
     const run = (...options: readonly string[]) => inContainer(options, ['cat', 'granted'], { cwd: folder })
     expect(await run('--read', 'granted')).toMatchObject({ status: 0, stdout: 'GRANTED\n' })
     expect(await run()).toMatchObject({ status: 1, stdout: '' })
   })
 
-  test('writes into a granted folder, and not into one that is granted for reading', async () => {
+  test('writes into a granted folder, and not into one that is granted for reading', IN_MATRIX, async () => {
     const place = join(folder, 'made')
     const command = ['sh', '-c', `echo made > ${place}`]
     expect((await inContainer(['--read', folder], command)).status).not.toBe(0)
@@ -95,19 +96,23 @@ describe('a command of an image', () => {
     expect(readFileSync(place, 'utf8')).toBe('made\n')
   })
 
-  test('that used a path of the image gets a hint about its working directory, and that images stay unchanged', async () => {
-    writeFileSync(join(folder, 'in-folder'), 'x\n')
-    const missing = await inContainer([], ['cat', 'in-folder'], { cwd: folder })
-    expect(missing.stderr).toContain(`${folder} is not granted, so the command ran in / of the image: add --read .`)
-    const granted = await inContainer(['--read', 'in-folder'], ['cat', 'in-folder', 'no-such'], { cwd: folder })
-    expect(granted).toMatchObject({ status: 1, stdout: 'x\n' })
-    expect(granted.stderr).not.toContain('of the image')
-    const { stderr } = await inContainer([], ['sh', '-c', 'echo x > /etc/new'])
-    expect(stderr).toContain('refused write of /etc/new, a path of the image')
-    expect(stderr).not.toContain('add --write')
-  })
+  test(
+    'that used a path of the image gets a hint about its working directory, and that images stay unchanged',
+    IN_MATRIX,
+    async () => {
+      writeFileSync(join(folder, 'in-folder'), 'x\n')
+      const missing = await inContainer([], ['cat', 'in-folder'], { cwd: folder })
+      expect(missing.stderr).toContain(`${folder} is not granted, so the command ran in / of the image: add --read .`)
+      const granted = await inContainer(['--read', 'in-folder'], ['cat', 'in-folder', 'no-such'], { cwd: folder })
+      expect(granted).toMatchObject({ status: 1, stdout: 'x\n' })
+      expect(granted.stderr).not.toContain('of the image')
+      const { stderr } = await inContainer([], ['sh', '-c', 'echo x > /etc/new'])
+      expect(stderr).toContain('refused write of /etc/new, a path of the image')
+      expect(stderr).not.toContain('add --write')
+    },
+  )
 
-  test('that could not change or remove a protected name gets its path', async () => {
+  test('that could not change or remove a protected name gets its path', IN_MATRIX, async () => {
     const file = join(folder, 'package.json')
     writeFileSync(file, '{}\n')
     for (const script of [`echo x > ${file}`, `rm ${file}`]) {
@@ -117,7 +122,7 @@ describe('a command of an image', () => {
     expect(readFileSync(file, 'utf8')).toBe('{}\n')
   })
 
-  test('gets the granted variables, and no others', async () => {
+  test('gets the granted variables, and no others', IN_MATRIX, async () => {
     const given = { environment: { GIVEN: 'one', WITHHELD: 'two' } }
     const { stdout } = await inContainer(['--env', 'GIVEN', '--env', 'SET=three'], ['env'], given)
     expect(stdout).toContain('GIVEN=one\n')
@@ -125,7 +130,7 @@ describe('a command of an image', () => {
     expect(stdout).not.toContain('WITHHELD')
   })
 
-  test('is ended by its time limit with the status of a timeout', async () => {
+  test('is ended by its time limit with the status of a timeout', IN_MATRIX, async () => {
     expect(await inContainer(['--timeout', '500ms'], ['sleep', '600'])).toMatchObject({ status: 124 })
     expect(await inContainer(['--timeout', '10m'], ['sleep', '0.1'])).toMatchObject({ status: 0 })
     await nothingLeft()
@@ -168,7 +173,7 @@ describe('the streams of a command of an image', () => {
     expect(its).toMatchObject({ status: 0, stdout: 'abcde' })
   })
 
-  test('each line arrives while the command waits for the next one', async () => {
+  test('each line arrives while the command waits for the next one', IN_MATRIX, async () => {
     const { child, ended } = start([], ['cat'])
     const heard: string[] = []
     child.stdout.setEncoding('utf8').on('data', (text: string) => heard.push(text))
@@ -181,7 +186,7 @@ describe('the streams of a command of an image', () => {
     expect(heard.join('')).toBe('one\ntwo\n')
   })
 
-  test('a reader that goes away ends the command', async () => {
+  test('a reader that goes away ends the command', IN_MATRIX, async () => {
     const { child, ended } = start([], ['seq', '1', '100000000'])
     child.stdout.once('data', () => child.stdout.destroy())
     expect(await ended).not.toBe(0)
@@ -193,7 +198,7 @@ describe('signals', () => {
   const untilSaid = (child: ReturnType<typeof start>['child']) =>
     new Promise((resolve) => child.stdout.once('data', resolve))
 
-  test('SIGTERM goes to the command, whose own end counts', async () => {
+  test('SIGTERM goes to the command, whose own end counts', IN_MATRIX, async () => {
     const { child, ended } = start(
       [],
       ['sh', '-c', 'trap "echo told; exit 9" TERM; echo ready; while :; do sleep 0.1; done'],
@@ -207,7 +212,7 @@ describe('signals', () => {
     await nothingLeft()
   })
 
-  test('the second SIGTERM kills a command that ignores the first', async () => {
+  test('the second SIGTERM kills a command that ignores the first', IN_MATRIX, async () => {
     const { child, ended } = start([], ['sh', '-c', 'trap "echo no" TERM; echo ready; while :; do sleep 0.1; done'])
     await untilSaid(child)
     child.kill('SIGTERM')
@@ -217,7 +222,7 @@ describe('signals', () => {
     await nothingLeft()
   })
 
-  test.for([0, 200, 500])('SIGTERM %s ms after a container exists leaves none', async (later) => {
+  test.for([0, 200, 500])('SIGTERM %s ms after a container exists leaves none', IN_MATRIX, async (later) => {
     const { child, ended } = start([], ['sleep', '600'])
     while (engine?.containers().length === 0 && child.exitCode === null) await wait(5)
     await wait(later)
@@ -259,17 +264,21 @@ describe('the record of a command of an image', () => {
     expect(engine?.containers()).toEqual([])
   })
 
-  test('a rule about a program of this host does not count for one of an image, and can name the image', async () => {
-    const rule = (program: string) =>
-      `rules: [{ effect: deny, tool: "cordon:run", arguments: { program: "${program}" }, because: test }]`
-    const file = join(folder, 'rules.yaml')
-    writeFileSync(file, rule('/bin/env'))
-    expect((await inContainer(['--rules', file], ['/bin/env'])).status).toBe(0)
-    writeFileSync(file, rule(`${image} *`))
-    const denied = await inContainer(['--rules', file], ['env'])
-    expect(denied).toMatchObject({ status: 125, stdout: '' })
-    expect(denied.stderr).toContain('rule-denied')
-  })
+  test(
+    'a rule about a program of this host does not count for one of an image, and can name the image',
+    IN_MATRIX,
+    async () => {
+      const rule = (program: string) =>
+        `rules: [{ effect: deny, tool: "cordon:run", arguments: { program: "${program}" }, because: test }]`
+      const file = join(folder, 'rules.yaml')
+      writeFileSync(file, rule('/bin/env'))
+      expect((await inContainer(['--rules', file], ['/bin/env'])).status).toBe(0)
+      writeFileSync(file, rule(`${image} *`))
+      const denied = await inContainer(['--rules', file], ['env'])
+      expect(denied).toMatchObject({ status: 125, stdout: '' })
+      expect(denied.stderr).toContain('rule-denied')
+    },
+  )
 })
 
 describe('what is refused, with the fix', () => {
@@ -296,7 +305,7 @@ describe('what is refused, with the fix', () => {
     await nothingLeft()
   })
 
-  test('an image that the engine does not have, and a socket where no engine is', async () => {
+  test('an image that the engine does not have, and a socket where no engine is', IN_MATRIX, async () => {
     const unknown = await cordonBeside(
       ['run', '--backend', 'container', '--image', 'localhost/unknown', '--', 'true'],
       { input: '', environment },

@@ -72,19 +72,19 @@ describe('a stream', () => {
     expect(await say(port, '{"method":')).toBe('')
     expect(got).toEqual(['PING', '{"method":'])
     got.length = 0
-    for (const [first, rest] of [
+    const inTwoPieces = async (first: string, rest: string, pause: number): Promise<void> => {
+      const socket = connectTcp({ port, host: '127.0.0.1', allowHalfOpen: true })
+      socket.write(first)
+      await new Promise((resolve) => setTimeout(resolve, pause))
+      socket.end(rest)
+      await heard(socket)
+    }
+    const pieces = [
       ['GET /', ' HTTP/1.1\r\nHost: other.test\r\n\r\n'],
       ['GET / HT', 'TP/1.1\r\nHost: other.test\r\n\r\n'],
       ['PRI * HTTP/2.0\r\n\r', '\nSM\r\n\r\n'],
-    ] as const) {
-      for (const pause of [300, 1_000]) {
-        const socket = connectTcp({ port, host: '127.0.0.1', allowHalfOpen: true })
-        socket.write(first)
-        await new Promise((resolve) => setTimeout(resolve, pause))
-        socket.end(rest)
-        await heard(socket)
-      }
-    }
+    ] as const
+    await Promise.all(pieces.flatMap(([first, rest]) => [300, 1_000].map((pause) => inTwoPieces(first, rest, pause))))
     expect(got.filter((piece) => piece.includes('other.test') || piece.includes('SM'))).toEqual([])
     expect(stage.violations().map(({ reason }) => reason)).toEqual(expect.arrayContaining(['mismatch', 'protocol']))
   })

@@ -12,6 +12,7 @@ import { readAs } from '../cli/helps.js'
 import { needs } from '../requirement.js'
 import { startServer } from '../store/server.js'
 import type { Server } from '../store/server.js'
+import { IN_MATRIX } from '../turns.js'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 let server: Server
@@ -56,6 +57,7 @@ test('a database can be prepared twice, and the logins of the example are member
 test(
   'a database that was not prepared is refused with the way out, and so is what is no tool; a tool is shown as ' +
     'the registry takes it',
+  IN_MATRIX,
   () => {
     const problem = (...words: readonly string[]): string => {
       try {
@@ -162,6 +164,7 @@ test.each(['runner', 'serve'])('the unit of %s uses options that exist', (name) 
 
 test.for(['runner', 'serve'])(
   'systemd-analyze accepts the unit of %s, and finds a planted mistake',
+  IN_MATRIX,
   (name, context) => {
     needs(context, spawnSync('systemd-analyze', ['--version']).status === 0, 'systemd-analyze is not installed')
     const folder = mkdtempSync(join(tmpdir(), 'cordon-deploy-'))
@@ -194,6 +197,7 @@ test.for(['runner', 'serve'])(
 test(
   'the server of the compose file begins with its own words, once there are tokens, and who approves reaches ' +
     'it by theirs',
+  IN_MATRIX,
   async () => {
     const folder = mkdtempSync(join(tmpdir(), 'cordon-deploy-'))
     const here = (text: string): string =>

@@ -11,6 +11,7 @@ import { approveInvocation } from '../../src/store/registry/invocations.js'
 
 import { needs } from '../requirement.js'
 
+import { IN_MATRIX } from '../turns.js'
 import { openTeam } from './team.js'
 import type { HostSettings, RunningHost, Team } from './team.js'
 
@@ -44,36 +45,40 @@ const recordIsWhole = async () => {
   expect(await team.engine.query('select * from agents.fn_verify_audit()')).toEqual([])
 }
 
-test('each of 200 calls runs once and returns its result, although the server is killed and restarted', async () => {
-  await beginWith(PATIENT, 'first', 'second')
-  const ids = Array.from({ length: 200 }, (_, at) => `call-${String(at)}`)
-  const asked = await Promise.all(ids.map((id, at) => team.ask(at % 4 === 0 ? 'pay' : 'look', { id, seconds: 0 })))
-  await Promise.all(
-    asked.map(async (id, at) => {
-      if (at % 4 === 0) await team.approve(id)
-    }),
-  )
-  await expect.poll(() => team.ledger().length, { interval: 10 }).toBeGreaterThan(10)
-  team.server.stop('immediate')
-  team.server.start()
-  const open = async () =>
-    (
-      await team.engine.query<{ open: string }>(
-        `select concat_ws(' ', tool_key, status, runner) as open from agents.tool_invocations
+test(
+  'each of 200 calls runs once and returns its result, although the server is killed and restarted',
+  IN_MATRIX,
+  async () => {
+    await beginWith(PATIENT, 'first', 'second')
+    const ids = Array.from({ length: 200 }, (_, at) => `call-${String(at)}`)
+    const asked = await Promise.all(ids.map((id, at) => team.ask(at % 4 === 0 ? 'pay' : 'look', { id, seconds: 0 })))
+    await Promise.all(
+      asked.map(async (id, at) => {
+        if (at % 4 === 0) await team.approve(id)
+      }),
+    )
+    await expect.poll(() => team.ledger().length, { interval: 10 }).toBeGreaterThan(10)
+    team.server.stop('immediate')
+    team.server.start()
+    const open = async () =>
+      (
+        await team.engine.query<{ open: string }>(
+          `select concat_ws(' ', tool_key, status, runner) as open from agents.tool_invocations
           where id = any ($1) and status <> 'completed'`,
-        [asked],
-      )
-    ).map((row) => row.open)
-  await expect.poll(() => open().catch(String), { interval: 100, timeout: QUEUED_AGAIN_MS }).toEqual([])
-  expect(
-    ids.flatMap((id, at) =>
-      timesOf(`${at % 4 === 0 ? 'pay' : 'look'} ${id}`) === 1
-        ? []
-        : [`${id}: ${String(timesOf(`${at % 4 === 0 ? 'pay' : 'look'} ${id}`))}`],
-    ),
-  ).toEqual([])
-  await recordIsWhole()
-})
+          [asked],
+        )
+      ).map((row) => row.open)
+    await expect.poll(() => open().catch(String), { interval: 100, timeout: QUEUED_AGAIN_MS }).toEqual([])
+    expect(
+      ids.flatMap((id, at) =>
+        timesOf(`${at % 4 === 0 ? 'pay' : 'look'} ${id}`) === 1
+          ? []
+          : [`${id}: ${String(timesOf(`${at % 4 === 0 ? 'pay' : 'look'} ${id}`))}`],
+      ),
+    ).toEqual([])
+    await recordIsWhole()
+  },
+)
 
 test('after a runner is killed, another runs its reading calls, and people are asked about its writing calls', async () => {
   const [first] = await begin('killed')
@@ -102,19 +107,23 @@ test('after a runner is killed, another runs its reading calls, and people are a
   await recordIsWhole()
 })
 
-test('after a caller is killed during an approval, another process resumes the call by its id, and it runs once', async () => {
-  await begin('host')
-  const caller = team.startCaller('pay', { id: 'resumed', seconds: 0 })
-  const id = await caller.invocation
-  caller.process.kill('SIGKILL')
-  expect(await statusOf(id)).toBe('pending')
-  expect(timesOf('pay resumed')).toBe(0)
-  const second = team.startCaller('pay', { id: 'resumed', seconds: 0 }, id)
-  await second.invocation
-  await team.approve(id)
-  expect(await second.result).toMatchObject({ status: 'ok', registered: { invocation: id } })
-  expect(timesOf('pay resumed')).toBe(1)
-})
+test(
+  'after a caller is killed during an approval, another process resumes the call by its id, and it runs once',
+  IN_MATRIX,
+  async () => {
+    await begin('host')
+    const caller = team.startCaller('pay', { id: 'resumed', seconds: 0 })
+    const id = await caller.invocation
+    caller.process.kill('SIGKILL')
+    expect(await statusOf(id)).toBe('pending')
+    expect(timesOf('pay resumed')).toBe(0)
+    const second = team.startCaller('pay', { id: 'resumed', seconds: 0 }, id)
+    await second.invocation
+    await team.approve(id)
+    expect(await second.result).toMatchObject({ status: 'ok', registered: { invocation: id } })
+    expect(timesOf('pay resumed')).toBe(1)
+  },
+)
 
 test('of two simultaneous approvals one decides, and the call runs once', async () => {
   await begin('one', 'two')
@@ -135,7 +144,7 @@ const FAKETIME = ['aarch64', 'x86_64']
   .map((machine) => `/usr/lib/${machine}-linux-gnu/faketime/libfaketime.so.1`)
   .find((path) => existsSync(path))
 
-test('only the clock of the database counts, even if hosts are a month apart', async (context) => {
+test('only the clock of the database counts, even if hosts are a month apart', IN_MATRIX, async (context) => {
   needs(context, FAKETIME !== undefined, 'libfaketime is not installed: apt-get install libfaketime')
   const skewed = (name: string, by: string) =>
     team.startHost(name, {
@@ -157,7 +166,7 @@ test('only the clock of the database counts, even if hosts are a month apart', a
   expect((await Promise.all(asked.map(team.find))).every(({ fence }) => fence === '1')).toBe(true)
 })
 
-test('with a full disk of the database nothing runs unrecorded, and nothing is lost', async (context) => {
+test('with a full disk of the database nothing runs unrecorded, and nothing is lost', IN_MATRIX, async (context) => {
   const disk = join(team.server.folder, 'small-disk')
   mkdirSync(disk)
   const canMount = (() => {

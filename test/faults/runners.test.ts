@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 
 import { cancelInvocation } from '../../src/store/index.js'
 
+import { IN_MATRIX } from '../turns.js'
 import { openTeam } from './team.js'
 import type { RunningHost, Team } from './team.js'
 
@@ -42,7 +43,7 @@ test('a remote caller gets the output while the tool runs, and then the result',
   })
 })
 
-test('a call goes to the host that has its labels', async () => {
+test('a call goes to the host that has its labels', IN_MATRIX, async () => {
   const id = await team.ask('rare', { id: 'rare', seconds: 0 })
   await host.until((news) => news.kind === 'left-to-others' && news.because.includes('rare-earth'))
   expect(await statusOf(id)).toBe('approved')
@@ -75,7 +76,7 @@ test('cancelling kills a running call', async () => {
   expect(await team.find(id)).toMatchObject({ usage: { status: 'cancelled' } })
 })
 
-test('a pause holds approved calls while others run, and resuming starts them', async () => {
+test('a pause holds approved calls while others run, and resuming starts them', IN_MATRIX, async () => {
   const anna = team.as('cordon_operator', 'anna')
   await anna.query(`select agents.fn_stop('team', 'pause', 'a look around', 'tool', 'look')`)
   const id = await team.ask('look', { id: 'paused', seconds: 0 })
@@ -103,26 +104,30 @@ test('a pause holds approved calls while others run, and resuming starts them', 
   expect(await caller.result).toMatchObject({ status: 'ok' })
 })
 
-test('on the first signal a runner finishes its calls and claims none, on the second it kills them', async () => {
-  const first = team.startHost('leaving', { labels: ['rare-earth'], concurrency: 2 })
-  await first.until(({ kind }) => kind === 'ready')
-  host.process.kill('SIGTERM')
-  expect(await host.exited).toBe(0)
-  const running = await team.ask('look', { id: 'finishes', seconds: 2 })
-  await expect.poll(() => team.ledger()).toContain('look finishes')
-  first.process.kill('SIGTERM')
-  await first.until(({ kind }) => kind === 'draining')
-  const later = await team.ask('look', { id: 'later', seconds: 0 })
-  expect(await first.exited).toBe(0)
-  expect([await statusOf(running), await statusOf(later)]).toEqual(['completed', 'approved'])
+test(
+  'on the first signal a runner finishes its calls and claims none, on the second it kills them',
+  IN_MATRIX,
+  async () => {
+    const first = team.startHost('leaving', { labels: ['rare-earth'], concurrency: 2 })
+    await first.until(({ kind }) => kind === 'ready')
+    host.process.kill('SIGTERM')
+    expect(await host.exited).toBe(0)
+    const running = await team.ask('look', { id: 'finishes', seconds: 2 })
+    await expect.poll(() => team.ledger()).toContain('look finishes')
+    first.process.kill('SIGTERM')
+    await first.until(({ kind }) => kind === 'draining')
+    const later = await team.ask('look', { id: 'later', seconds: 0 })
+    expect(await first.exited).toBe(0)
+    expect([await statusOf(running), await statusOf(later)]).toEqual(['completed', 'approved'])
 
-  const second = team.startHost('leaving at once', { labels: ['rare-earth'], concurrency: 2 })
-  const long = await team.ask('look', { id: 'endless', seconds: 50 })
-  await expect.poll(() => team.ledger()).toContain('look endless')
-  await expect.poll(() => statusOf(later)).toBe('completed')
-  second.process.kill('SIGTERM')
-  await second.until(({ kind }) => kind === 'draining')
-  second.process.kill('SIGTERM')
-  expect(await second.exited).toBe(0)
-  expect(await statusOf(long)).toBe('failed')
-})
+    const second = team.startHost('leaving at once', { labels: ['rare-earth'], concurrency: 2 })
+    const long = await team.ask('look', { id: 'endless', seconds: 50 })
+    await expect.poll(() => team.ledger()).toContain('look endless')
+    await expect.poll(() => statusOf(later)).toBe('completed')
+    second.process.kill('SIGTERM')
+    await second.until(({ kind }) => kind === 'draining')
+    second.process.kill('SIGTERM')
+    expect(await second.exited).toBe(0)
+    expect(await statusOf(long)).toBe('failed')
+  },
+)

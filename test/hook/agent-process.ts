@@ -4,11 +4,12 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync,
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 
-import { cordonProcess } from '../cli/cordon.js'
+import { cordon } from '../cli/cordon.js'
 import type { Ran } from '../cli/cordon.js'
 import { ENDS_WHAT_HANGS_MS } from '../hanging.js'
 import { installPackage } from '../installed-package.js'
 import { SHARED_LAUNCHER } from '../../src/cli/program/program-launcher.js'
+import { DATA_HOME } from './hook-line.js'
 import { startModel } from './scripted-model.js'
 import type { ScriptedCall } from './scripted-model.js'
 
@@ -22,9 +23,6 @@ export interface AgentPlace {
   readonly setRules: (text: string) => void
   readonly remove: () => void
 }
-
-/** One copy of Cordon for all tests. */
-export const DATA_HOME = process.env['XDG_DATA_HOME'] ?? ''
 
 export const agentPlace = (): AgentPlace => {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'cordon-agent-')))
@@ -40,7 +38,7 @@ export const agentPlace = (): AgentPlace => {
   }
   return {
     ...{ root, workspace, home, environment },
-    cordon: (words) => cordonProcess(words, { cwd: workspace, environment }),
+    cordon: (words) => cordon(words, { cwd: workspace, environment }),
     setRules: (text) => {
       const file = join(home, '.config/cordon/rules.yaml')
       mkdirSync(dirname(file), { recursive: true })

@@ -6,8 +6,6 @@ import { pathToFileURL } from 'node:url'
 
 import { describe, expect, test } from 'vitest'
 
-import { cordonProcess } from '../cli/cordon.js'
-import { DATA_HOME } from './agent-process.js'
 import { hookPlace } from './hook-line.js'
 import type { HookPlace } from './hook-line.js'
 
@@ -238,9 +236,8 @@ describe('Codex', () => {
 
 describe('the plugin of opencode', () => {
   const place = hookPlace()
-  // The plugin has the environment of the tests, and finds the copy by it.
-  const environment = { ...place.environment, XDG_DATA_HOME: DATA_HOME }
-  cordonProcess(['hook', 'install', 'opencode'], { cwd: place.workspace, environment })
+  // The plugin has the environment of the tests, and finds the copy of Cordon by it.
+  place.cordon('hook', 'install', 'opencode')
   const file = join(place.workspace, '.opencode/plugins/cordon.js')
 
   type Before = (given: { tool: string }, output: { args: Record<string, unknown> }) => Promise<void>

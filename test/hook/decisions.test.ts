@@ -4,6 +4,7 @@ import { join } from 'node:path'
 
 import { describe, expect, test } from 'vitest'
 
+import { IN_MATRIX } from '../turns.js'
 import { answerIn, hookPlace } from './hook-line.js'
 
 const place = hookPlace()
@@ -23,20 +24,29 @@ const rewrite = (command: string, ...options: readonly string[]): string =>
 const rules = (text: string): string => write('home/.config/cordon/rules.yaml', `rules:\n${text}`)
 
 describe('a shell command', () => {
+  const isKept = (command: string, stdout: string): void => {
+    expect(shell(rewrite(command)).stdout).toBe(stdout)
+  }
+
   test.each([
     ['quotes', `echo "it's" 'a "b"' \\'`, `it's a "b" '\n`],
-    ['newlines', 'echo one\necho two', 'one\ntwo\n'],
     ['a here-document', "cat <<'END'\n$HOME 'x'\nEND", "$HOME 'x'\n"],
-    ['variables before the command', 'A=1 B="2 3" sh -c \'echo "$A$B"\'', '12 3\n'],
     ['a leading dash', '-- 2>/dev/null; echo -n x', 'x'],
-    ['a comment at the end', 'echo a # b', 'a\n'],
     ['an unclosed quote', `echo 'a`, ''],
-    ['words of other shells', '=ls 2>/dev/null; echo %1 ~root !!', '%1 /root !!\n'],
-    ['substitutions', 'echo `echo a` $(echo b) $((1 + 2))', 'a b 3\n'],
     ['text that looks like options of Cordon', '--write / -- cat', ''],
     ['letters beyond ASCII', 'echo "ä\u{1f600}\u00a0"', 'ä\u{1f600}\u00a0\n'],
   ])('keeps %s', (_, command, stdout) => {
-    expect(shell(rewrite(command)).stdout).toBe(stdout)
+    isKept(command, stdout)
+  })
+
+  test.each([
+    ['newlines', 'echo one\necho two', 'one\ntwo\n'],
+    ['variables before the command', 'A=1 B="2 3" sh -c \'echo "$A$B"\'', '12 3\n'],
+    ['a comment at the end', 'echo a # b', 'a\n'],
+    ['words of other shells', '=ls 2>/dev/null; echo %1 ~root !!', '%1 /root !!\n'],
+    ['substitutions', 'echo `echo a` $(echo b) $((1 + 2))', 'a b 3\n'],
+  ])('keeps %s', IN_MATRIX, (_, command, stdout) => {
+    isKept(command, stdout)
   })
 
   test('reads nothing outside of the project, and writes inside', () => {
@@ -311,7 +321,7 @@ describe('a failure blocks the call', () => {
     expect(blocked.stderr).toContain('audit-')
   })
 
-  test('a message that does not end', () => {
+  test('a message that does not end', IN_MATRIX, () => {
     const blocked = place.shell(
       `sleep 60 | '${process.execPath}' '${join(process.cwd(), 'bin/cordon.js')}' hook claude-code`,
     )

@@ -4,8 +4,11 @@ import { mkdirSync, mkdtempSync, realpathSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 
-import { cordonProcess } from '../cli/cordon.js'
+import { cordon } from '../cli/cordon.js'
 import type { Ran } from '../cli/cordon.js'
+
+/** One copy of Cordon for all tests. */
+export const DATA_HOME = process.env['XDG_DATA_HOME'] ?? ''
 
 export interface HookPlace {
   readonly root: string
@@ -33,17 +36,18 @@ export const hookPlace = (): HookPlace => {
   const environment = {
     HOME: home,
     ...{ XDG_STATE_HOME: join(home, '.local/state'), XDG_CONFIG_HOME: join(home, '.config') },
+    XDG_DATA_HOME: DATA_HOME,
     ...{ CLAUDE_PROJECT_DIR: workspace, GEMINI_PROJECT_DIR: workspace },
   }
   return {
     ...{ root, workspace, home, environment, write },
     hook: (agent, message, ...options) =>
-      cordonProcess(['hook', agent, ...options], {
+      cordon(['hook', agent, ...options], {
         cwd: workspace,
         environment,
         input: message instanceof Uint8Array || typeof message === 'string' ? message : JSON.stringify(message),
       }),
-    cordon: (...words) => cordonProcess(words, { cwd: workspace, environment }),
+    cordon: (...words) => cordon(words, { cwd: workspace, environment }),
     shell: (command, cwd = workspace) => {
       const { status, stdout, stderr } = spawnSync('/bin/sh', ['-c', command], {
         ...{ cwd, encoding: 'utf8' },

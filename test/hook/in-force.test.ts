@@ -5,14 +5,15 @@ import { join } from 'node:path'
 
 import { describe, expect, test } from 'vitest'
 
-import { cordonProcess } from '../cli/cordon.js'
+import { cordon } from '../cli/cordon.js'
+import { IN_MATRIX } from '../turns.js'
 import { hookPlace } from './hook-line.js'
 import type { HookPlace } from './hook-line.js'
 
 const OFF = '{ "disableAllHooks": true }'
 
 const check = ({ workspace, environment }: HookPlace, agent: string, more: Readonly<Record<string, string>> = {}) =>
-  cordonProcess(['hook', 'check', agent], { cwd: workspace, environment: { ...environment, ...more } })
+  cordon(['hook', 'check', agent], { cwd: workspace, environment: { ...environment, ...more } })
 
 const IN_FORCE = { status: 0, stdout: expect.stringContaining(': in force') as string }
 const notInForce = (why: string) => ({ status: 1, stdout: expect.stringContaining(why) as string })
@@ -59,10 +60,10 @@ describe('a hook that would block every call', () => {
 describe('a user without a home, as in many containers', () => {
   const homeless = { HOME: '', XDG_CONFIG_HOME: '' }
 
-  test('has no hooks of the user, and doctor still examines the host', () => {
+  test('has no hooks of the user, and doctor still examines the host', IN_MATRIX, () => {
     const place = hookPlace()
     const doctor = (more: Readonly<Record<string, string>>) =>
-      cordonProcess(['doctor', '--json'], { cwd: place.workspace, environment: { ...place.environment, ...more } })
+      cordon(['doctor', '--json'], { cwd: place.workspace, environment: { ...place.environment, ...more } })
     place.cordon('hook', 'install', 'claude-code', '--user')
     expect(JSON.parse(doctor({}).stdout)).toMatchObject({ hooks: [{ agent: 'claude-code', in_force: true }] })
     expect(JSON.parse(doctor(homeless).stdout)).toMatchObject({ hooks: [], mechanisms: expect.any(Object) as object })
@@ -123,7 +124,7 @@ describe('Claude Code', () => {
     place.cordon('hook', 'install', 'claude-code', '--user')
     expect(check(place, 'claude-code', elsewhere)).toMatchObject({ status: 1 })
     const words = ['hook', 'install', 'claude-code', '--user']
-    cordonProcess(words, { cwd: place.workspace, environment: { ...place.environment, ...elsewhere } })
+    cordon(words, { cwd: place.workspace, environment: { ...place.environment, ...elsewhere } })
     expect(check(place, 'claude-code', elsewhere)).toMatchObject(IN_FORCE)
   })
 

@@ -13,7 +13,8 @@ import { dirname, join } from 'node:path'
 
 import { describe, expect, test } from 'vitest'
 
-import { cordonProcess } from '../cli/cordon.js'
+import { cordon } from '../cli/cordon.js'
+import { IN_MATRIX } from '../turns.js'
 import { hookPlace } from './hook-line.js'
 
 const FILES: Readonly<Record<string, readonly [project: string, user: string]>> = {
@@ -25,51 +26,55 @@ const FILES: Readonly<Record<string, readonly [project: string, user: string]>> 
   'opencode': ['.opencode/plugins/cordon.js', '.config/opencode/plugins/cordon.js'],
 }
 
-describe.each(Object.entries(FILES))('%s', (agent, [project, user]) => {
-  test('is installed for a project and for a user, listed, and removed', () => {
-    const { cordon, workspace, home } = hookPlace()
-    const installed = cordon('hook', 'install', agent, '--net', 'example.org', '--no-cell')
-    expect(installed).toMatchObject({ status: 0, stderr: '' })
-    expect(installed.stdout).toContain('does not let Cordon hold')
-    expect(cordon('hook', 'install', agent, '--user').status).toBe(0)
-    const listed = cordon('hook', 'list').stdout
-    // A team may commit the other files, so their line names nothing of this machine.
-    if (agent === 'claude-code') expect(listed).toContain(`--workspace ${workspace} --net example.org --no-cell`)
-    else expect(readFileSync(join(workspace, project), 'utf8')).not.toMatch(/--workspace|\/tmp|\/node/)
-    expect(listed).toContain('--net example.org --no-cell')
-    expect(listed).toContain(join(home, user))
-    expect(cordon('hook', 'uninstall', agent).status).toBe(0)
-    expect(cordon('hook', 'uninstall', agent, '--user').status).toBe(0)
-    expect(cordon('hook', 'list').stdout).toBe('No hook is installed here.\n')
-    expect(cordon('hook', 'uninstall', agent)).toMatchObject({
-      status: 1,
-      stderr: expect.stringContaining(`is in ${join(workspace, project)}`) as string,
+/** One agent of each kind: settings that its user edits too, a file for hooks alone, and a plugin. */
+const OF_EACH_KIND = ['claude-code', 'codex', 'opencode']
+
+for (const [agent, [project, user]] of Object.entries(FILES))
+  describe(agent, OF_EACH_KIND.includes(agent) ? {} : IN_MATRIX, () => {
+    test('is installed for a project and for a user, listed, and removed', () => {
+      const { cordon, workspace, home } = hookPlace()
+      const installed = cordon('hook', 'install', agent, '--net', 'example.org', '--no-cell')
+      expect(installed).toMatchObject({ status: 0, stderr: '' })
+      expect(installed.stdout).toContain('does not let Cordon hold')
+      expect(cordon('hook', 'install', agent, '--user').status).toBe(0)
+      const listed = cordon('hook', 'list').stdout
+      // A team may commit the other files, so their line names nothing of this machine.
+      if (agent === 'claude-code') expect(listed).toContain(`--workspace ${workspace} --net example.org --no-cell`)
+      else expect(readFileSync(join(workspace, project), 'utf8')).not.toMatch(/--workspace|\/tmp|\/node/)
+      expect(listed).toContain('--net example.org --no-cell')
+      expect(listed).toContain(join(home, user))
+      expect(cordon('hook', 'uninstall', agent).status).toBe(0)
+      expect(cordon('hook', 'uninstall', agent, '--user').status).toBe(0)
+      expect(cordon('hook', 'list').stdout).toBe('No hook is installed here.\n')
+      expect(cordon('hook', 'uninstall', agent)).toMatchObject({
+        status: 1,
+        stderr: expect.stringContaining(`is in ${join(workspace, project)}`) as string,
+      })
+    })
+
+    test('is not said to be removed where it never was, and the place where it is gets named', () => {
+      const { cordon, home } = hookPlace()
+      cordon('hook', 'install', agent, '--user')
+      const ran = cordon('hook', 'uninstall', agent)
+      expect(ran).toMatchObject({ status: 1, stdout: '' })
+      expect(ran.stderr).toContain(`a hook is in ${join(home, user)}: cordon hook uninstall ${agent} --user`)
+      expect(cordon('hook', 'list').stdout).toContain(join(home, user))
+      expect(cordon('hook', 'uninstall', agent, '--user').status).toBe(0)
+    })
+
+    test('is installed once, and with the options of the last time', () => {
+      const { cordon, workspace } = hookPlace()
+      const file = join(workspace, project)
+      cordon('hook', 'install', agent)
+      const first = readFileSync(file, 'utf8')
+      cordon('hook', 'install', agent)
+      expect(readFileSync(file, 'utf8')).toBe(first)
+      cordon('hook', 'install', agent, '--mode', 'untrusted')
+      expect(readFileSync(file, 'utf8').split(`'cordon-hook'`)).toHaveLength(2)
+      cordon('hook', 'install', agent)
+      expect(readFileSync(file, 'utf8')).toBe(first)
     })
   })
-
-  test('is not said to be removed where it never was, and the place where it is gets named', () => {
-    const { cordon, home } = hookPlace()
-    cordon('hook', 'install', agent, '--user')
-    const ran = cordon('hook', 'uninstall', agent)
-    expect(ran).toMatchObject({ status: 1, stdout: '' })
-    expect(ran.stderr).toContain(`a hook is in ${join(home, user)}: cordon hook uninstall ${agent} --user`)
-    expect(cordon('hook', 'list').stdout).toContain(join(home, user))
-    expect(cordon('hook', 'uninstall', agent, '--user').status).toBe(0)
-  })
-
-  test('is installed once, and with the options of the last time', () => {
-    const { cordon, workspace } = hookPlace()
-    const file = join(workspace, project)
-    cordon('hook', 'install', agent)
-    const first = readFileSync(file, 'utf8')
-    cordon('hook', 'install', agent)
-    expect(readFileSync(file, 'utf8')).toBe(first)
-    cordon('hook', 'install', agent, '--mode', 'untrusted')
-    expect(readFileSync(file, 'utf8').split(`'cordon-hook'`)).toHaveLength(2)
-    cordon('hook', 'install', agent)
-    expect(readFileSync(file, 'utf8')).toBe(first)
-  })
-})
 
 const WRITTEN = `{
   // my settings
@@ -207,7 +212,7 @@ describe('options that would block every call', () => {
   test('the home folder is no project, and a hook for all projects can be installed in it', () => {
     const { home, environment } = hookPlace()
     const inHome = (...words: readonly string[]) =>
-      cordonProcess(['hook', ...words], { cwd: home, environment: { ...environment, CLAUDE_PROJECT_DIR: home } })
+      cordon(['hook', ...words], { cwd: home, environment: { ...environment, CLAUDE_PROJECT_DIR: home } })
     const refused = inHome('install', 'claude-code')
     expect(refused.status).not.toBe(0)
     expect(refused.stderr).toContain('hook-workspace-too-wide')

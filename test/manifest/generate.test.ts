@@ -13,10 +13,11 @@ import { join } from 'node:path'
 
 import { describe, expect, test } from 'vitest'
 
+import { IN_MATRIX } from '../turns.js'
 import { readManifest } from '../../src/manifest/index.js'
 import type { ManifestAgent } from '../../src/manifest/index.js'
 
-import { cordonProcess } from '../cli/cordon.js'
+import { cordon } from '../cli/cordon.js'
 
 import { described, generate, project, temporaryFolder, whole } from './project-stage.js'
 
@@ -105,24 +106,28 @@ describe('the manifest of a project in TypeScript', () => {
   })
 })
 
-test('two folders and two homes with one key give the same bytes, and a changed policy or key gives others', () => {
-  const one = whole()
-  const home = temporaryFolder()
-  const other = whole(join(home, 'deep', 'copy'))
-  const key = (folder: string, digit: string) => {
-    writeFileSync(join(folder, '.cordon', 'manifest.key'), `${digit.repeat(64)}\n`, { mode: 0o600 })
-  }
-  key(one, 'a')
-  key(other, 'b')
-  const bytes = generate(one).stdout
-  expect(generate(other, [], home).stdout).not.toBe(bytes)
-  key(other, 'a')
-  expect(generate(other, [], home).stdout).toBe(bytes)
-  writeFileSync(join(other, '.cordon/policies/build.yaml'), 'filesystem: { read: [.], write: [.] }\n')
-  expect(generate(other, [], home).stdout).not.toBe(bytes)
-})
+test(
+  'two folders and two homes with one key give the same bytes, and a changed policy or key gives others',
+  IN_MATRIX,
+  () => {
+    const one = whole()
+    const home = temporaryFolder()
+    const other = whole(join(home, 'deep', 'copy'))
+    const key = (folder: string, digit: string) => {
+      writeFileSync(join(folder, '.cordon', 'manifest.key'), `${digit.repeat(64)}\n`, { mode: 0o600 })
+    }
+    key(one, 'a')
+    key(other, 'b')
+    const bytes = generate(one).stdout
+    expect(generate(other, [], home).stdout).not.toBe(bytes)
+    key(other, 'a')
+    expect(generate(other, [], home).stdout).toBe(bytes)
+    writeFileSync(join(other, '.cordon/policies/build.yaml'), 'filesystem: { read: [.], write: [.] }\n')
+    expect(generate(other, [], home).stdout).not.toBe(bytes)
+  },
+)
 
-test('YAML is the same manifest', () => {
+test('YAML is the same manifest', IN_MATRIX, () => {
   const folder = whole()
   const { stdout } = generate(folder, ['--format', 'yaml'])
   expect(stdout).toMatch(/^format: cordon-manifest\/2\nhash: /)
@@ -299,19 +304,19 @@ describe('a configuration', () => {
 describe('the file of the manifest', () => {
   test('is cordon.manifest.json in the project', () => {
     const folder = whole()
-    const { status } = cordonProcess(['manifest', 'generate', '--project', folder], {
+    const { status } = cordon(['manifest', 'generate', '--project', folder], {
       environment: { HOME: '/var/empty' },
     })
     expect(status).toBe(0)
     expect(readFileSync(join(folder, 'cordon.manifest.json'), 'utf8')).toBe(generate(folder).stdout)
   })
 
-  test('replaces a link, and leaves its target as it was', () => {
+  test('replaces a link, and leaves its target as it was', IN_MATRIX, () => {
     const folder = whole()
     const target = join(temporaryFolder(), 'target')
     writeFileSync(target, 'mine')
     symlinkSync(target, join(folder, 'cordon.manifest.json'))
-    expect(cordonProcess(['manifest', 'generate'], { cwd: folder, environment: { HOME: '/var/empty' } }).status).toBe(0)
+    expect(cordon(['manifest', 'generate'], { cwd: folder, environment: { HOME: '/var/empty' } }).status).toBe(0)
     expect(readFileSync(target, 'utf8')).toBe('mine')
     expect(lstatSync(join(folder, 'cordon.manifest.json')).isFile()).toBe(true)
   })
@@ -320,7 +325,7 @@ describe('the file of the manifest', () => {
     const folder = whole()
     mkdirSync(join(folder, 'cordon.manifest.json', 'inner'), { recursive: true })
     const before = readdirSync(folder)
-    const { status, stderr } = cordonProcess(['manifest', 'generate'], {
+    const { status, stderr } = cordon(['manifest', 'generate'], {
       cwd: folder,
       environment: { HOME: '/var/empty' },
     })
@@ -350,7 +355,7 @@ await createCordon({ workspace: process.cwd(), tools: [
   test('is required, if a manifest has hashes of it', () => {
     const folder = project({ 'a.mjs': ENTRY(`'PIN=1234'`) })
     const run = (...words: readonly string[]) =>
-      cordonProcess(['manifest', ...words, '--entry', 'a.mjs'], { cwd: folder, environment: { HOME: '/var/empty' } })
+      cordon(['manifest', ...words, '--entry', 'a.mjs'], { cwd: folder, environment: { HOME: '/var/empty' } })
     expect(run('generate').status).toBe(0)
     const verify = ['verify', '--baseline', 'cordon.manifest.json']
     expect(run(...verify).status).toBe(0)

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
-import { cordonProcess } from '../cli/cordon.js'
+import { cordon as commandLine } from '../cli/cordon.js'
 
 import { project } from './project-stage.js'
 
@@ -15,7 +15,7 @@ test('a command runs within a policy of the manifest, and cordon why names manif
     'src/a.txt': 'hello',
   })
   const environment = { HOME: '/var/empty', CORDON_AUDIT: join(folder, '..', 'audit.jsonl') }
-  const cordon = (...words: readonly string[]) => cordonProcess(words, { cwd: folder, environment })
+  const cordon = (...words: readonly string[]) => commandLine(words, { cwd: folder, environment })
   expect(cordon('manifest', 'generate').status).toBe(0)
   const file = join(folder, 'cordon.manifest.json')
   const { hash } = JSON.parse(readFileSync(file, 'utf8')) as { readonly hash: string }

@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path'
 
 import { describe, expect, test } from 'vitest'
 
+import { IN_MATRIX } from '../turns.js'
 import { described, generate, project, temporaryFolder } from './project-stage.js'
 
 const TOOL = `import { tool } from 'cordon'\nexport const one = tool({ name: 'one', run: () => 1 })\n`
@@ -28,7 +29,7 @@ describe('an entry cannot', () => {
     expect(stdout + stderr).not.toContain('PRIVATE-KEY')
   })
 
-  test('read a folder that node_modules links to, unless it is that package', () => {
+  test('read a folder that node_modules links to, unless it is that package', IN_MATRIX, () => {
     const secrets = temporaryFolder()
     writeFileSync(join(secrets, 'key.mjs'), 'export const key = "PRIVATE-KEY"\n')
     const folder = project({ 'entry.mjs': `import { key } from 'secrets/key.mjs'\nexport { key }\n${TOOL}` })
@@ -58,7 +59,7 @@ describe('an entry cannot', () => {
     },
   )
 
-  test.each([
+  const REFUSED = [
     ['read .env of the project', `import { readFileSync } from 'node:fs'\nreadFileSync('.env')`, 'refused read of'],
     [
       'write into the project',
@@ -101,12 +102,16 @@ process.exit(0)`,
       `JSON.stringify = () => '{"name":1}'\nArray.prototype.map = () => [1]\n${TOOL}`,
       'cannot be described',
     ],
-  ])('%s', (_, entry, reason) => {
-    const { status, stdout, stderr } = run(`${entry}\n`)
-    expect({ status, stdout }).toEqual({ status: 3, stdout: '' })
-    expect(stderr).toContain(reason)
-    expect(stderr).not.toContain('value-of-env')
-  })
+  ] as const
+
+  for (const [title, entry, reason] of REFUSED)
+    // Each of the two uses up the wall clock.
+    test(title, title === 'run without end' ? IN_MATRIX : {}, () => {
+      const { status, stdout, stderr } = run(`${entry}\n`)
+      expect({ status, stdout }).toEqual({ status: 3, stdout: '' })
+      expect(stderr).toContain(reason)
+      expect(stderr).not.toContain('value-of-env')
+    })
 
   test('reach a server of this host', async () => {
     let requests = 0

@@ -8,7 +8,7 @@ import { afterAll } from 'vitest'
 import { readManifest } from '../../src/manifest/index.js'
 import type { Manifest } from '../../src/manifest/index.js'
 
-import { cordonProcess } from '../cli/cordon.js'
+import { cordon } from '../cli/cordon.js'
 import type { Ran } from '../cli/cordon.js'
 
 const CHECKOUT = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '')
@@ -40,7 +40,7 @@ export const project = (
 }
 
 export const generate = (cwd: string, words: readonly string[] = [], home = '/var/empty'): Ran =>
-  cordonProcess(['manifest', 'generate', '--out', '-', ...words], { cwd, environment: { HOME: home } })
+  cordon(['manifest', 'generate', '--out', '-', ...words], { cwd, environment: { HOME: home } })
 
 /** The manifest of a project that can be described. */
 export const described = (cwd: string, words: readonly string[] = []): Manifest => {

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 
 import type { Exfiltration, ManifestAgent } from '../../src/manifest/index.js'
 import { exfiltrations } from '../../src/manifest/index.js'
+import { IS_MATRIX } from '../turns.js'
 import { agentOf, manifestWith, toolOf } from './agents.js'
 
 const FILES = ['./a', './b/c', '~/d', '/srv/e']
@@ -134,6 +135,8 @@ const withCut = ({ cut, agent }: Exfiltration, world: World): World => {
 
 // --- random worlds
 
+const WORLDS = IS_MATRIX ? 500 : 200
+
 const randomOf = (seed: number) => {
   let state = seed
   const next = () => {
@@ -173,10 +176,10 @@ const agentIn = (world: World, name: string): ManifestAgent =>
       ),
   )
 
-test('on 500 random worlds each agent with a path gets one finding, whose set is smallest and whose cut cuts', () => {
+test('on random worlds each agent with a path gets one finding, whose set is smallest and whose cut cuts', () => {
   const seen = new Map<string, number>()
   const count = (what: string) => seen.set(what, (seen.get(what) ?? 0) + 1)
-  for (let seed = 1; seed <= 500; seed += 1) {
+  for (let seed = 1; seed <= WORLDS; seed += 1) {
     const world = worldOf(seed)
     const found = exfiltrations(
       manifestWith(

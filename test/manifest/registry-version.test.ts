@@ -4,7 +4,7 @@ import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
-import { cordonProcess } from '../cli/cordon.js'
+import { cordon as commandLine } from '../cli/cordon.js'
 
 import { described, project, temporaryFolder } from './project-stage.js'
 
@@ -16,7 +16,7 @@ test('a tool has its version in the registry that the command line names, and no
   })
   const store = ['--store', join(temporaryFolder(), 'store'), '--as', 'ada']
   const cordon = (...words: readonly string[]) => {
-    const ran = cordonProcess([...words, ...store], { cwd: folder, environment: { HOME: '/var/empty' } })
+    const ran = commandLine([...words, ...store], { cwd: folder, environment: { HOME: '/var/empty' } })
     expect(ran, ran.stderr).toMatchObject({ status: 0 })
   }
   cordon('team', 'create', 'acme')

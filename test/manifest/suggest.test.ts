@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 
 import { loadPolicyText } from '../../src/policy/index.js'
-import { cordonProcess } from '../cli/cordon.js'
+import { cordon } from '../cli/cordon.js'
 
 import { project } from './project-stage.js'
 
@@ -42,7 +42,7 @@ export const odd = tool({
 
 const folder = project({ 'tools.ts': TOOLS, 'cordon.config.json': '{ "entries": ["tools.ts"] }' })
 const manifest = (...words: readonly string[]) =>
-  cordonProcess(['manifest', ...words], { cwd: folder, environment: { HOME: '/var/empty' } })
+  cordon(['manifest', ...words], { cwd: folder, environment: { HOME: '/var/empty' } })
 
 test('the suggested policy has what the code does, and no more, with its places', () => {
   const { status, stdout } = manifest('suggest', 'report')

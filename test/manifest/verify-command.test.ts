@@ -18,7 +18,7 @@ import { afterAll, describe, expect, it } from 'vitest'
 
 import { manifestJson, manifestYaml, readManifest } from '../../src/manifest/index.js'
 import type { Manifest } from '../../src/manifest/index.js'
-import { cordonProcess } from '../cli/cordon.js'
+import { cordon } from '../cli/cordon.js'
 
 import { aTool, anAgent, findingsOf, manifestWith } from './manifests.js'
 
@@ -49,7 +49,7 @@ const withFiles = (baseline: Manifest, present: Manifest): string => {
   return folder
 }
 
-const verifyIn = (cwd: string, ...words: readonly string[]) => cordonProcess(['manifest', 'verify', ...words], { cwd })
+const verifyIn = (cwd: string, ...words: readonly string[]) => cordon(['manifest', 'verify', ...words], { cwd })
 
 const BOTH = ['--baseline', 'baseline.json', 'present.json'] as const
 
@@ -295,7 +295,7 @@ describe('a project', () => {
     symlinkSync(join(import.meta.dirname, '../..'), join(folder, 'node_modules/cordon'))
     writeFileSync(join(folder, 'agent.mjs'), tools("'/a'"))
     git(folder, 'init', '-q', '-b', 'main')
-    const generate = () => cordonProcess(['manifest', 'generate', ...entry], { cwd: folder }).status
+    const generate = () => cordon(['manifest', 'generate', ...entry], { cwd: folder }).status
     expect(generate()).toBe(0)
     git(folder, 'add', FILE)
     git(folder, 'commit', '-q', '-m', 'one')
@@ -330,7 +330,7 @@ describe('a project', () => {
     mkdirSync(join(folder, 'node_modules'))
     execFileSync('ln', ['-s', join(import.meta.dirname, '../..'), join(folder, 'node_modules/cordon')])
     writeFileSync(join(folder, 'agent.mjs'), tools("'/a'"))
-    expect(cordonProcess(['manifest', 'generate', ...entry], { cwd: folder })).toMatchObject({ status: 0 })
+    expect(cordon(['manifest', 'generate', ...entry], { cwd: folder })).toMatchObject({ status: 0 })
     const words = ['--baseline', FILE, ...entry] as const
     expect(verifyIn(folder, ...words)).toMatchObject({ status: 0 })
     writeFileSync(join(folder, 'agent.mjs'), tools("'/a', '/b'"))
@@ -339,7 +339,7 @@ describe('a project', () => {
       stdout: expect.stringContaining('`report` can now read /b') as string,
     })
     expect(verifyIn(folder, ...words, '--accept-all', '--reason', 'agreed').status).toBe(0)
-    expect(cordonProcess(['manifest', 'generate', ...entry], { cwd: folder }).status).toBe(0)
+    expect(cordon(['manifest', 'generate', ...entry], { cwd: folder }).status).toBe(0)
     expect(readFileSync(join(folder, FILE), 'utf8')).toContain('agreed')
     writeFileSync(join(folder, 'agent.mjs'), 'throw new Error("no")')
     expect(verifyIn(folder, ...words).status).toBe(3)

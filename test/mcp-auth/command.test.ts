@@ -5,6 +5,7 @@ import { join } from 'node:path'
 
 import { describe, expect, onTestFinished, test } from 'vitest'
 
+import { IN_MATRIX } from '../turns.js'
 import { CORDON, cordonBeside } from '../cli/cordon.js'
 import { OWN_FOLDERS, STATE_FOLDER } from '../cli/own-folders.js'
 import { serverAuthority } from '../egress/servers.js'
@@ -118,7 +119,7 @@ describe('cordon mcp login', () => {
     expect(server.authorizations().at(-1)).toMatch(/^Bearer .{43}$/)
   })
 
-  test('accepts the pasted address of a browser on another machine, and no other line', async () => {
+  test('accepts the pasted address of a browser on another machine, and no other line', IN_MATRIX, async () => {
     const { server, way } = await prepare()
     const ended = await logIn([server.url.href, ...way], async (url, type) => {
       const { href } = await redirectOf(url)
@@ -147,7 +148,7 @@ describe('cordon mcp login', () => {
       expect(text).not.toContain(token)
   })
 
-  test('is needed again for more rights, and the line that helps is told', async () => {
+  test('is needed again for more rights, and the line that helps is told', IN_MATRIX, async () => {
     const { server, way, call } = await prepare()
     await logIn([server.url.href, ...way], (url) => browse(url))
     server.scope = 'files:write'
@@ -217,7 +218,7 @@ describe('cordon mcp logout', () => {
     expect(await cordonBeside(['mcp', 'logout', server.url.href])).toMatchObject({ status: 2 })
   })
 
-  test('removes the tokens if they cannot be revoked, and says so', async () => {
+  test('removes the tokens if they cannot be revoked, and says so', IN_MATRIX, async () => {
     const { server, way, call, authority } = await prepare()
     await logIn([server.url.href, ...way], (url) => browse(url))
     await authority.close()

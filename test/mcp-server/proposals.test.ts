@@ -6,6 +6,7 @@ import { spawnSync } from 'node:child_process'
 
 import { describe, expect, test } from 'vitest'
 
+import { IN_MATRIX } from '../turns.js'
 import { CORDON, GATEWAY_ENVIRONMENT, folderWith, metaOf, openGateway, textOf } from '../mcp/gateway.js'
 
 const SERVER = fileURLToPath(new URL('proposing-server.mjs', import.meta.url))
@@ -75,7 +76,7 @@ describe('`proposed`', () => {
     expect(beyond.stderr()).toContain(`can read ${beyond.folder}`)
   })
 
-  test('accepts a proposal within its own bound, and no other', async () => {
+  test('accepts a proposal within its own bound, and no other', IN_MATRIX, async () => {
     const settings = tools(
       'read: { proposed: { within: { filesystem: { read: [notes/**] }, limits: { wall: 30s } } } }',
     )
@@ -94,7 +95,7 @@ describe('`proposed`', () => {
     }
   })
 
-  test('does not widen what a policy of the user grants', async () => {
+  test('does not widen what a policy of the user grants', IN_MATRIX, async () => {
     const settings = tools('read: { filesystem: { read: [notes/**] } }')
     const { read } = await open({ settings, annotations: READS_ALL, words: ['--read', '.'] })
     expect(textOf(await read('notes/a.txt'))).toBe('a note')

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 
 import { describe, expect, test } from 'vitest'
 
-import { cordonProcess } from '../cli/cordon.js'
+import { cordon as commandLine } from '../cli/cordon.js'
 import { CORDON, HOSTILE, folderWith, metaOf, openProgram, textOf } from './gateway.js'
 
 const SERVERS = (
@@ -37,7 +37,7 @@ const reviewed = (servers = SERVERS(), written = settings()) => {
   mkdirSync(join(config, 'cordon'))
   writeFileSync(join(config, 'cordon', 'rules.yaml'), `trusted_projects: ["${folder}"]\n`)
   const environment = { HOME: '/var/empty', XDG_CONFIG_HOME: config, CORDON_AUDIT: join(config, 'audit.jsonl') }
-  const cordon = (...words: readonly string[]) => cordonProcess(words, { cwd: folder, environment })
+  const cordon = (...words: readonly string[]) => commandLine(words, { cwd: folder, environment })
   const { status, stderr } = cordon('manifest', 'generate')
   if (status !== 0) throw new Error(stderr)
   const write = (name: string, text: string): void => {

@@ -7,6 +7,7 @@ import {
 import type { ClientCapabilities } from '@modelcontextprotocol/sdk/types.js'
 import { describe, expect, test } from 'vitest'
 
+import { IN_MATRIX } from '../turns.js'
 import { plainSchema } from '../../src/mcp/plain-schema.js'
 
 import { HOSTILE, folderWith, metaOf, openGateway, textOf } from './gateway.js'
@@ -60,7 +61,7 @@ describe('a hostile server', () => {
     expect(stderr()).toContain(problem)
   })
 
-  test('does not get a call without an id, which the gate would not judge', async () => {
+  test('does not get a call without an id, which the gate would not judge', IN_MATRIX, async () => {
     const { client } = await open()
     await client.notification({ method: 'tools/call', params: { name: 'die', arguments: {} } })
     expect(textOf(await client.callTool({ name: 'echo', arguments: { words: 'alive' } }))).toBe('alive')
@@ -73,23 +74,27 @@ describe('a hostile server', () => {
     expect(textOf(await client.callTool({ name: 'echo', arguments: { words: 'alive' } }))).toBe('alive')
   })
 
-  test('cannot keep the gateway busy with a pattern of its schema', async () => {
+  test('cannot keep the gateway busy with a pattern of its schema', IN_MATRIX, async () => {
     const { client } = await open()
     const words = `${'a'.repeat(40)}!`
     expect(textOf(await client.callTool({ name: 'slow', arguments: { words } }))).toBe(words)
   })
 
-  test('cannot keep the gateway busy with a schema of 300,000 parts, and calls that fit the rest go on', () => {
-    const wide = Object.fromEntries(Array.from({ length: 300_000 }, (_, at) => [`p${at}`, { type: 'string' }]))
-    const schema = plainSchema({
-      type: 'object',
-      properties: { count: { type: 'integer' }, inner: { properties: wide } },
-    })
-    expect(schema).toMatchObject({ type: 'object', properties: { count: { type: 'integer' } } })
-    expect(JSON.stringify(schema).length).toBeLessThan(100_000)
-  })
+  test(
+    'cannot keep the gateway busy with a schema of 300,000 parts, and calls that fit the rest go on',
+    IN_MATRIX,
+    () => {
+      const wide = Object.fromEntries(Array.from({ length: 300_000 }, (_, at) => [`p${at}`, { type: 'string' }]))
+      const schema = plainSchema({
+        type: 'object',
+        properties: { count: { type: 'integer' }, inner: { properties: wide } },
+      })
+      expect(schema).toMatchObject({ type: 'object', properties: { count: { type: 'integer' } } })
+      expect(JSON.stringify(schema).length).toBeLessThan(100_000)
+    },
+  )
 
-  test('that lists 300,000 tools is left out, and another server goes on', async () => {
+  test('that lists 300,000 tools is left out, and another server goes on', IN_MATRIX, async () => {
     const folder = folderWith({
       'tools.yaml': '"*": server\n',
       'mcp.json': JSON.stringify({
@@ -112,14 +117,14 @@ describe('a hostile server', () => {
     })
   })
 
-  test('cannot give its error the code of an error of Cordon', async () => {
+  test('cannot give its error the code of an error of Cordon', IN_MATRIX, async () => {
     const { client } = await open()
     const lying = client.callTool({ name: 'lie', arguments: {} })
     await expect(lying).rejects.toMatchObject({ code: -32000, data: { kept: 1 } })
     await expect(lying).rejects.not.toMatchObject({ data: { 'cordon/error': 'approval-rejected' } })
   })
 
-  test('that dies again and again is not started for ever', async () => {
+  test('that dies again and again is not started for ever', IN_MATRIX, async () => {
     const { client, stderr } = await open()
     for (let dying = 0; dying < 6; dying += 1)
       expect(metaOf(await client.callTool({ name: 'die', arguments: {} }))).toMatchObject({
@@ -151,7 +156,7 @@ describe('a hostile server', () => {
     },
   )
 
-  test('that nests a hundred thousand lists loses that call at once', async () => {
+  test('that nests a hundred thousand lists loses that call at once', IN_MATRIX, async () => {
     const { client } = await open()
     await expect(client.callTool({ name: 'deep', arguments: {} })).rejects.toMatchObject({
       data: { 'cordon/error': 'mcp-server-garbled' },
@@ -159,13 +164,13 @@ describe('a hostile server', () => {
     expect(textOf(await client.callTool({ name: 'echo', arguments: { words: 'next' } }))).toBe('next')
   })
 
-  test('that answers tools/list without a list is told apart from one without tools', async () => {
+  test('that answers tools/list without a list is told apart from one without tools', IN_MATRIX, async () => {
     const folder = folderWith({ 'tools.yaml': '"*": server\n' })
     const { client } = await openGateway(folder, ['--tools', 'tools.yaml', '--', 'node', HOSTILE, 'unlisted'])
     await expect(client.listTools()).rejects.toMatchObject({ data: { 'cordon/error': 'mcp-server-garbled' } })
   })
 
-  test('cannot list a tool with a name of a thousand letters, and its other tools are listed', async () => {
+  test('cannot list a tool with a name of a thousand letters, and its other tools are listed', IN_MATRIX, async () => {
     const folder = folderWith({ 'tools.yaml': '"*": server\n' })
     const { client, stderr } = await openGateway(folder, ['--tools', 'tools.yaml', '--', 'node', HOSTILE, 'long'])
     const { tools } = await client.listTools()
@@ -174,22 +179,26 @@ describe('a hostile server', () => {
     expect(stderr()).toContain('names of more than')
   })
 
-  test('cannot break its list by entries without a name', async () => {
+  test('cannot break its list by entries without a name', IN_MATRIX, async () => {
     const folder = folderWith({ 'tools.yaml': '"*": server\n' })
     const { client, stderr } = await openGateway(folder, ['--tools', 'tools.yaml', '--', 'node', HOSTILE, 'nameless'])
     expect((await client.listTools()).tools.map(({ name }) => name)).toContain('echo')
     expect(stderr()).toContain('lists entries without a name')
   })
 
-  test('cannot break the session with a result that is too long for the client, and a shorter one arrives', async () => {
-    const { client } = await open()
-    const call = (bytes: number) => client.callTool({ name: 'large', arguments: { bytes } })
-    expect(metaOf(await call(11 * 1024 * 1024))).toMatchObject({ 'cordon/error': 'mcp-message-too-long' })
-    const short = 9 * 1024 * 1024
-    expect(textOf(await call(short)).length).toBe(short)
-  })
+  test(
+    'cannot break the session with a result that is too long for the client, and a shorter one arrives',
+    IN_MATRIX,
+    async () => {
+      const { client } = await open()
+      const call = (bytes: number) => client.callTool({ name: 'large', arguments: { bytes } })
+      expect(metaOf(await call(11 * 1024 * 1024))).toMatchObject({ 'cordon/error': 'mcp-message-too-long' })
+      const short = 9 * 1024 * 1024
+      expect(textOf(await call(short)).length).toBe(short)
+    },
+  )
 
-  test('cannot flood its client with notifications', async () => {
+  test('cannot flood its client with notifications', IN_MATRIX, async () => {
     let told = 0
     const { client, stderr } = await open([], {}, (each) => {
       each.setNotificationHandler(LoggingMessageNotificationSchema, () => {
@@ -202,7 +211,7 @@ describe('a hostile server', () => {
     expect(stderr()).toContain('some are dropped')
   })
 
-  test('cannot log in the name of Cordon or an overlong one, and logs in others', async () => {
+  test('cannot log in the name of Cordon or an overlong one, and logs in others', IN_MATRIX, async () => {
     const loggers: unknown[] = []
     const { client } = await open([], {}, (each) => {
       each.setNotificationHandler(LoggingMessageNotificationSchema, ({ params: { logger } }) => {
@@ -234,7 +243,7 @@ describe('a hostile server', () => {
     expect(stderr()).not.toMatch(/^cordon: all/m)
   })
 
-  test('serves a thousand calls at once', async () => {
+  test('serves a thousand calls at once', IN_MATRIX, async () => {
     const { client } = await open()
     const calls = Array.from({ length: 1_000 }, (_, at) =>
       client.callTool({ name: 'echo', arguments: { words: String(at) } }),

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 
 import { describe, expect, test } from 'vitest'
 
+import { IN_MATRIX } from '../turns.js'
 import { serverSource, startRegistry } from './local-registry.js'
 import type { Published } from './local-registry.js'
 import { packagedProject } from './packaged.js'
@@ -48,7 +49,7 @@ describe('a package of npm', () => {
     expect(existsSync(join(variables.HOME, '.npm'))).toBe(false)
   })
 
-  test('stays at its pinned version until cordon mcp update, which names both versions', async () => {
+  test('stays at its pinned version until cordon mcp update, which names both versions', IN_MATRIX, async () => {
     const registry = await startRegistry(GREETING, GREETS)
     const { call, lock, cordon } = packagedProject(registry.home)
     expect(await call(NPX)).toBe('hello')
@@ -65,7 +66,7 @@ describe('a package of npm', () => {
     expect(unknown).toMatchObject({ status: 2, stderr: expect.stringContaining(`did you mean "${NAME}"?`) as string })
   })
 
-  test('that a lock pins is installed exactly so, also where nobody trusts the project', async () => {
+  test('that a lock pins is installed exactly so, also where nobody trusts the project', IN_MATRIX, async () => {
     const registry = await startRegistry(GREETING, GREETS)
     const first = packagedProject(registry.home)
     expect(await first.call(NPX)).toBe('hello')
@@ -105,7 +106,7 @@ describe('a package of npm', () => {
     expect(await call(NPX)).toBe('false')
   })
 
-  test('may have files that no tool may create, such as settings of editors and hooks', async () => {
+  test('may have files that no tool may create, such as settings of editors and hooks', IN_MATRIX, async () => {
     const names = [
       '.vscode/tasks.json',
       '.husky/pre-commit',
@@ -137,7 +138,7 @@ describe('a package of npm', () => {
     expect((await cordon([...granted, join(folder, 'twin')])).status).toBe(0)
   })
 
-  test('comes from the registry of the user, whatever the project configures', async () => {
+  test('comes from the registry of the user, whatever the project configures', IN_MATRIX, async () => {
     const [registry, evil] = [await startRegistry(GREETING, GREETS), await startRegistry(server('9.9.9', '"evil"'))]
     const place = `http://127.0.0.1:${String(evil.port)}/`
     const setting = `registry=${place}\n@local:registry=${place}\n`
@@ -146,7 +147,7 @@ describe('a package of npm', () => {
     expect(evil.requests).toEqual([])
   })
 
-  test('is installed once by gateways that start at the same time', async () => {
+  test('is installed once by gateways that start at the same time', IN_MATRIX, async () => {
     const registry = await startRegistry(GREETING, GREETS, { ...GREETS, name: '@local/server-other' })
     const { call, lock, folders } = packagedProject(registry.home)
     const other = ['npx', '@local/server-other']
@@ -155,7 +156,7 @@ describe('a package of npm', () => {
     expect(folders()).toHaveLength(2)
   })
 
-  test('whose installation was killed does not count', async () => {
+  test('whose installation was killed does not count', IN_MATRIX, async () => {
     const registry = await startRegistry(GREETING, GREETS)
     const project = packagedProject(registry.home)
     registry.hold()
@@ -196,7 +197,7 @@ describe('a package that is not what the lock pins', () => {
     expect(await project.call(NPX)).toBe('hello')
   })
 
-  test('is refused if the lock has another package in its tree, and not if it has none', async () => {
+  test('is refused if the lock has another package in its tree, and not if it has none', IN_MATRIX, async () => {
     const { registry, project, refused } = await pinned()
     registry.publish({ name: 'evil', version: '1.0.0', files: { 'index.js': 'module.exports = "evil"' } })
     const evil = { version: '1.0.0', integrity: registry.integrityOf('evil', '1.0.0') }

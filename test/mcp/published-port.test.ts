@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 
 import { describe, expect, test } from 'vitest'
 
+import { IN_MATRIX } from '../turns.js'
 import { CORDON, GATEWAY_ENVIRONMENT, folderWith, openGateway, openProgram, serverScript, textOf } from './gateway.js'
 import type { Opened } from './gateway.js'
 import { isConnectedToItself } from '../../src/mcp/bridge/published-server.js'
@@ -68,7 +69,7 @@ describe('a published server over HTTP', () => {
     expect(textOf(await client.callTool({ name: 'test_simple_text', arguments: {} }))).toContain('simple text')
   })
 
-  test('may listen on the loopback of IPv6 alone', async () => {
+  test('may listen on the loopback of IPv6 alone', IN_MATRIX, async () => {
     const server = fileURLToPath(new URL('hostile-http-server.mjs', import.meta.url))
     const { client } = await publishing(['--publish', `${PORT + 4}`], ['node', server, `${PORT + 4}`, '::1'])
     expect(textOf(await client.callTool({ name: 'echo', arguments: { words: 'hi' } }))).toBe('hi')
@@ -134,10 +135,10 @@ describe('a published server that cannot be used', () => {
     expect(said).toMatch(/add --read \S+tools\.yaml/)
   })
 
-  test('because it does not listen is named with the address', async () => {
+  test('because it does not listen is named with the address', { ...IN_MATRIX, timeout: 60_000 }, async () => {
     const said = await run('setInterval(() => undefined, 1000)')
     expect(said).toContain(`the server does not listen at 127.0.0.1:${PORT + 3}`)
-  }, 60_000)
+  })
 
   test.each([
     ['of the form landlock', ['--form', 'landlock'], 'landlock share the loopback'],

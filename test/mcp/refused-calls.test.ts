@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
-import { cordonProcess } from '../cli/cordon.js'
+import { cordon } from '../cli/cordon.js'
 
 import { folderWith, openGateway, serverScript } from './gateway.js'
 
@@ -27,7 +27,7 @@ test('a refused call is named on stderr with the missing grant, and by why last 
   expect(held.stderr()).toMatch(/refused the call of read_text_file: .*docs\/a\.txt/)
   await held.client.close()
 
-  const why = cordonProcess(['why', 'last'], { cwd: folder, environment: audit }).stdout
+  const why = cordon(['why', 'last'], { cwd: folder, environment: audit }).stdout
   expect(why).toMatch(/^command +node .*docs$/m)
   expect(why).toMatch(/^refused +read_text_file while it ran: .*docs\/a\.txt.*cordon why /m)
 })

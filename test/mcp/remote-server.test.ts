@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 
 import { describe, expect, onTestFinished, test } from 'vitest'
 
+import { IN_MATRIX } from '../turns.js'
 import { serverAuthority, startHttps } from '../egress/servers.js'
 import type { Handle } from '../egress/servers.js'
 import { CORDON, STARTABLE, folderWith, openProgram, serverScript, textOf } from './gateway.js'
@@ -118,7 +119,7 @@ describe('a remote server', () => {
     expect(seen.at(-1)).toMatchObject({ 'method': 'DELETE', 'mcp-session-id': expect.any(String) as unknown })
   })
 
-  test('of 2026-07-28 gets the headers of that revision, with names that need an encoding', async () => {
+  test('of 2026-07-28 gets the headers of that revision, with names that need an encoding', IN_MATRIX, async () => {
     const seen: Headers[] = []
     const { folder, words } = await place(passTo(await addressOf([CONFORMANCE, 'http']), seen))
     const url = await addressOf([...words, '--listen', '127.0.0.1:0', '--token', 'none'], folder)
@@ -131,7 +132,7 @@ describe('a remote server', () => {
     expect(sent).toContainEqual(expect.objectContaining({ 'mcp-name': '=?base64?Z8O8bnN0aWc=?=' }))
   })
 
-  test('of 2026-07-28 is listened to again after its stream broke', async () => {
+  test('of 2026-07-28 is listened to again after its stream broke', IN_MATRIX, async () => {
     const seen: Headers[] = []
     const pass = passTo(await addressOf([CONFORMANCE, 'http']), seen)
     const listens = (): number => seen.filter((headers) => headers['mcp-method'] === 'subscriptions/listen').length
@@ -179,7 +180,7 @@ describe('a remote server', () => {
     expect(said).toContain('redirects are not followed')
   })
 
-  test('of the older transport is refused', async () => {
+  test('of the older transport is refused', IN_MATRIX, async () => {
     expect(await failing(open(await place(saying(405, {}))))).toContain('HTTP+SSE are not supported')
     expect(await failing(open(await place(saying(200, {}), { type: 'sse' })))).toContain('HTTP+SSE')
   })

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
-import { cordonProcess } from '../cli/cordon.js'
+import { cordon as commandLine } from '../cli/cordon.js'
 import { CORDON, HOSTILE, STARTABLE, folderWith, metaOf, openProgram, textOf } from './gateway.js'
 
 const stage = () => {
@@ -24,7 +24,7 @@ const stage = () => {
     rules: join(config, 'cordon', 'rules.yaml'),
     /** Not of the last call, which is the start of the server. */
     why: (): string => {
-      const cordon = (...words: readonly string[]) => cordonProcess(words, { cwd: folder, environment }).stdout
+      const cordon = (...words: readonly string[]) => commandLine(words, { cwd: folder, environment }).stdout
       const [, id = ''] = / (?<id>[0-9a-f]{8}) +echo: /.exec(cordon('log', 'show')) ?? []
       return cordon('why', id)
     },

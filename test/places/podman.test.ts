@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 
 import type { Diagnosis } from '../../src/cli/doctor/diagnosis.js'
 import { lastingFolder, snapshot } from '../attacks/playground.js'
-import { preparePrograms } from '../attacks/programs.js'
+import { compileAll, preparePrograms } from '../attacks/programs.js'
 import { newMark, survivorsOf } from '../attacks/survivors.js'
 
 import { furnish } from './furnish.js'
@@ -270,6 +270,7 @@ interface SuiteReport {
 if (!IS_ROOT)
   describe.runIf(canEnter)(`suites in ${kind}`, () => {
     test('every attack of the quick suites is refused there, and every allowed twin works', () => {
+      compileAll()
       const { stdout, stderr } = enter(
         join('node_modules', 'vitest', 'vitest.mjs'),
         'run',

@@ -23,6 +23,7 @@ import { withRule } from '../../src/runtime/rule-files/add-rule.js'
 import { addRule, loadRuleFiles } from '../../src/runtime/rule-files/index.js'
 import { readRuleFile, trustOf } from '../../src/runtime/rule-files/read-rule-file.js'
 import type { RuleFileSettings } from '../../src/runtime/rule-files/index.js'
+import { IN_MATRIX } from '../turns.js'
 
 const base = realpathSync(mkdtempSync(join(tmpdir(), 'cordon-rules-')))
 afterAll(() => {
@@ -305,7 +306,7 @@ describe('adding a rule', () => {
     expect(readdirSync(dirname(file))).toEqual(['rules.yaml'])
   })
 
-  it('follows a link, and takes over from a process that died', async () => {
+  it('follows a link, and takes over from a process that died', IN_MATRIX, async () => {
     const real = put('dotfiles/rules.yaml', 'rules:\n  - { effect: deny, tool: x, because: y }\n', 0o600)
     mkdirSync(join(folder, 'config'))
     const file = join(folder, 'config', 'rules.yaml')

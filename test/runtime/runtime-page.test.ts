@@ -8,6 +8,7 @@ import { expect, test } from 'vitest'
 
 import { ENDS_WHAT_HANGS_MS } from '../hanging.js'
 
+import { IN_MATRIX } from '../turns.js'
 import { writtenLog } from './audit-stage.js'
 import { openStage } from './stage.js'
 
@@ -76,6 +77,7 @@ test('the check of docs/audit.md runs as printed, and finds a changed line', asy
 test(
   'the examples compile as TypeScript, with all declarations that they bring along, and an annotated parameter ' +
     'is checked',
+  IN_MATRIX,
   () => {
     const place = project()
     writeFileSync(join(place, 'package.json'), '{ "type": "module" }\n')
@@ -117,7 +119,7 @@ test('the suspended call of docs/runtime.md goes on in another runtime, as print
   expect({ status, stdout, stderr }).toEqual({ status: 0, stdout: 'pending\nok hello\n\n', stderr: '' })
 })
 
-test('the WebAssembly tool of docs/runtime.md is compiled and runs as printed', () => {
+test('the WebAssembly tool of docs/runtime.md is compiled and runs as printed', IN_MATRIX, () => {
   const heading = '### WebAssembly'
   const place = project()
   const section = PAGE.slice(PAGE.indexOf(heading))

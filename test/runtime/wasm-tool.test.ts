@@ -11,6 +11,7 @@ import { wasmTool } from '../../src/runtime/index.js'
 import type { PolicyInput } from '../../src/policy/index.js'
 import { FORMS } from '../../src/policy/index.js'
 
+import { IN_MATRIX, inOneForm, inTurn } from '../turns.js'
 import { openStage } from './stage.js'
 
 const stage = openStage()
@@ -61,9 +62,10 @@ const refusalOf = (act: () => unknown): unknown => {
 const said = (stdout: string) => ({ status: 'ok', output: { exit_code: 0, stdout, stderr: '' } })
 
 describe.each(FORMS)('a WASI tool in the %s form', (form) => {
+  const cell = { form, backend: 'native' } as const
   const visitingHere = (policy: PolicyInput) => visiting(policy, {}, form)
 
-  test('reads and writes what its policy grants', async () => {
+  test('reads and writes what its policy grants', inTurn('a granted file of WASI', cell), async () => {
     const folder = files()
     const visit = await visitingHere(policyOf(folder))
     expect(await visit('read', join(folder, 'in/letter.txt'))).toMatchObject(said('dear all'))
@@ -71,37 +73,41 @@ describe.each(FORMS)('a WASI tool in the %s form', (form) => {
     expect(readFileSync(join(folder, 'out/answer'), 'utf8')).toBe('yes')
   })
 
-  test('neither reads nor writes anything else, also through a link that it makes', async () => {
-    const folder = files()
-    const visit = await visitingHere(policyOf(folder))
-    const key = join(folder, 'private/key')
-    const attempts = [
-      ['read', key],
-      ['read', join(folder, 'in/../private/key')],
-      ['read', '/etc/passwd'],
-      ['read', '/proc/self/environ'],
-      ['list', folder],
-      ['link', key, join(folder, 'out/link')],
-      ['link', '../private/key', join(folder, 'out/other')],
-    ]
-    for (const words of attempts) {
-      const result = await visit(...words)
-      expect(JSON.stringify(result), words.join(' ')).not.toContain('SECRET')
-      if (result.status === 'ok') expect((result.output as { stdout: string }).stdout).toMatch(/^[A-Z][a-z ]+\n$/)
-    }
-    await visit('write', join(folder, 'in/letter.txt'), 'changed')
-    await visit('write', join(folder, 'private/new'), 'new')
-    expect(readFileSync(join(folder, 'in/letter.txt'), 'utf8')).toBe('dear all')
-    expect(existsSync(join(folder, 'private/new'))).toBe(false)
-  })
+  test(
+    'neither reads nor writes anything else, also through a link that it makes',
+    inTurn('another file of WASI', cell),
+    async () => {
+      const folder = files()
+      const visit = await visitingHere(policyOf(folder))
+      const key = join(folder, 'private/key')
+      const attempts = [
+        ['read', key],
+        ['read', join(folder, 'in/../private/key')],
+        ['read', '/etc/passwd'],
+        ['read', '/proc/self/environ'],
+        ['list', folder],
+        ['link', key, join(folder, 'out/link')],
+        ['link', '../private/key', join(folder, 'out/other')],
+      ]
+      for (const words of attempts) {
+        const result = await visit(...words)
+        expect(JSON.stringify(result), words.join(' ')).not.toContain('SECRET')
+        if (result.status === 'ok') expect((result.output as { stdout: string }).stdout).toMatch(/^[A-Z][a-z ]+\n$/)
+      }
+      await visit('write', join(folder, 'in/letter.txt'), 'changed')
+      await visit('write', join(folder, 'private/new'), 'new')
+      expect(readFileSync(join(folder, 'in/letter.txt'), 'utf8')).toBe('dear all')
+      expect(existsSync(join(folder, 'private/new'))).toBe(false)
+    },
+  )
 
-  test('has a private /tmp', async () => {
+  test('has a private /tmp', inTurn('the temporary folder of WASI', cell), async () => {
     const visit = await visitingHere({})
     expect(await visit('write', '/tmp/mark-of-wasm', 'x')).toMatchObject(said('done\n'))
     expect(existsSync('/tmp/mark-of-wasm')).toBe(false)
   })
 
-  test('is ended at its limits of time and memory', async () => {
+  test('is ended at its limits of time and memory', inOneForm('the limits of WASI', form), async () => {
     const slow = await visitingHere({ limits: { wall: '1s' } })
     expect(await slow('spin')).toMatchObject({ status: 'timeout' })
     const large = await visitingHere({ limits: { memory: '200M', wall: '60s' } })
@@ -141,18 +147,20 @@ describe('a WASI tool', () => {
     expect((await (await visiting({}))('trap')).status).toBe('failed')
   })
 
-  test.each<readonly [string, string, PolicyInput, number | null]>([
+  const ENDINGS: readonly (readonly [string, string, PolicyInput, number | null])[] = [
     ['fail', 'failed', {}, 3],
     ['trap', 'failed', {}, null],
     // Of processor time: a busy machine must not end it before its first words.
     ['spin', 'violated', { limits: { cpu: '3s' } }, null],
-  ])('returns what it wrote before it failed: %s', async (deed, status, policy, exitCode) => {
-    const visit = await visiting(policy)
-    expect(await visit('words', deed)).toMatchObject({
-      status,
-      output: { exit_code: exitCode, stdout: 'first words\n', stderr: 'last words\n' },
+  ]
+  for (const [deed, status, policy, exitCode] of ENDINGS)
+    test(`returns what it wrote before it failed: ${deed}`, deed === 'spin' ? IN_MATRIX : {}, async () => {
+      const visit = await visiting(policy)
+      expect(await visit('words', deed)).toMatchObject({
+        status,
+        output: { exit_code: exitCode, stdout: 'first words\n', stderr: 'last words\n' },
+      })
     })
-  })
 
   test('is killed at its limit of output while it writes, and returns what it wrote until then', async () => {
     const flood = await visiting({ limits: { output: '100K', wall: '60s' } })

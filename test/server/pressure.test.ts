@@ -2,6 +2,7 @@
 // real server whose locks hold statements as long as a test needs.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
+import { IN_MATRIX } from '../turns.js'
 import { openPostgresStage } from './postgres-stage.js'
 import type { PostgresStage } from './postgres-stage.js'
 
@@ -223,7 +224,7 @@ describe('open requests', () => {
     await expect.poll(async () => (await ask('agent-1', 'GET', FREE)).status).toBe(200)
   })
 
-  test('of hundreds of waiting clients are all answered at a change, and leave nothing behind', async () => {
+  test('of hundreds of waiting clients are all answered at a change, and leave nothing behind', IN_MATRIX, async () => {
     const { ask, statements, owner, reported } = await open({
       limits: LONG,
       shares: { open: { caller: 1_000, team: 1_500, all: 1_800 }, patienceMs: 100_000 },

@@ -3,7 +3,7 @@ import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 
 import { createCordon, processTool, tool } from '../../src/runtime/index.js'
 import { addMember, assignTool, registerTool, requireInvocation, speakingAs } from '../../src/store/index.js'
@@ -12,12 +12,12 @@ import type { Engine, Invocation, Role, ToolRegistration } from '../../src/store
 import { echo, serverAuthority, startHttps } from '../egress/servers.js'
 
 import { describeRegistry } from './describe-registry.js'
-import { ENGINES, openEngine } from './engines.js'
+import { describeEngines, openEngine } from './engines.js'
 
 const HOST = 'api.test'
 const FREE = { egressClass: 'none', requiresApproval: false } as const
 
-describe.each(ENGINES)('usage and cost of a call in a cell, on %s', (name) => {
+describeEngines('usage and cost of a call in a cell', (name) => {
   const workspace = realpathSync(mkdtempSync(join(tmpdir(), 'cordon-costs-')))
   let engine: Engine
   let close: () => Promise<void>

@@ -1,9 +1,10 @@
 // Makes the same claims for both engines. Each team has its own registry in one database.
-import { afterAll, beforeAll, describe } from 'vitest'
+import { afterAll, beforeAll } from 'vitest'
 
 import type { Engine } from '../../src/store/index.js'
 
-import { ENGINES, openEngine } from './engines.js'
+import { describeEngines, openEngine } from './engines.js'
+import type { EngineName, ServerTurns } from './engines.js'
 import { newRegistry } from './registry.js'
 import type { Registry } from './registry.js'
 
@@ -29,8 +30,8 @@ export interface Stage {
   ) => Promise<unknown>
 }
 
-export const describeRegistry = (title: string, body: (stage: Stage) => void): void => {
-  describe.each(ENGINES)(`${title} on %s`, (name) => {
+export const describeRegistry = (title: string, body: (stage: Stage) => void, server?: ServerTurns): void => {
+  const onEngine = (name: EngineName): void => {
     let opened: Awaited<ReturnType<typeof openEngine>>
     let teams = 0
     beforeAll(async () => {
@@ -63,5 +64,6 @@ export const describeRegistry = (title: string, body: (stage: Stage) => void): v
           fence,
         ]),
     })
-  })
+  }
+  describeEngines(title, onEngine, server)
 }

@@ -1,11 +1,32 @@
 // Both engines, migrated. Tests make the same claims for each.
+import { describe } from 'vitest'
+
 import { openPglite, openPostgres, migrate } from '../../src/store/index.js'
 import type { Engine } from '../../src/store/index.js'
 
+import { IN_MATRIX } from '../turns.js'
+
 import { startServer } from './server.js'
 
-export const ENGINES = ['PGlite', 'PostgreSQL'] as const
-export type EngineName = (typeof ENGINES)[number]
+export type EngineName = 'PGlite' | 'PostgreSQL'
+export type ServerTurns = 'in the matrix' | 'every time'
+
+/**
+ * The functions are the same SQL for both, and mostly `npm test` tries them on PGlite only. A server does more where
+ * calls come at the same time or a change is awaited: such claims are tried on both every time.
+ */
+export const describeEngines = (
+  title: string,
+  body: (name: EngineName) => void,
+  server: ServerTurns = 'in the matrix',
+): void => {
+  describe(`${title} on PGlite`, () => {
+    body('PGlite')
+  })
+  describe(`${title} on PostgreSQL`, server === 'every time' ? {} : IN_MATRIX, () => {
+    body('PostgreSQL')
+  })
+}
 
 export const openEngine = async (
   name: EngineName,

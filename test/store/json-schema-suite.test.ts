@@ -2,12 +2,12 @@
 import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 
 import type { JsonSchema, ParseInput } from '../../src/gate/index.js'
 import { parserOfJsonSchema } from '../../src/runtime/tools/input-schema.js'
 
-import { ENGINES, openEngine } from './engines.js'
+import { describeEngines, openEngine } from './engines.js'
 
 /** Copied from github.com/json-schema-org/JSON-Schema-Test-Suite (MIT licence, beside the files), draft 2020-12. */
 const SUITE = join(import.meta.dirname, 'json-schema-suite')
@@ -106,7 +106,7 @@ const saysOtherwise = (cases: readonly Case[], answer: (each: Case, at: number) 
 /** Cases with a schema that the database registers. */
 let taken: readonly Case[] = []
 
-describe.each(ENGINES)('on %s', (engineName) => {
+describeEngines('JSON Schema', (engineName) => {
   let opened: Awaited<ReturnType<typeof openEngine>>
 
   const problemsOf = async (expression: string, values: readonly unknown[]): Promise<readonly (string | null)[]> => {

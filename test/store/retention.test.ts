@@ -1,9 +1,9 @@
 // Old data is dropped with its partition, and the log stays verifiable across the gap.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 
 import type { Engine } from '../../src/store/index.js'
 
-import { ENGINES, openEngine } from './engines.js'
+import { describeEngines, openEngine } from './engines.js'
 import { newRegistry } from './registry.js'
 import type { Registry } from './registry.js'
 
@@ -23,7 +23,7 @@ const REWRITE = (moment: string): string => `do $$
     end loop;
   end $$`
 
-describe.each(ENGINES)('retention on %s', (name) => {
+describeEngines('retention', (name) => {
   let engine: Engine
   let close: () => Promise<void>
   let registry: Registry

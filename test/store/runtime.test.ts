@@ -26,7 +26,7 @@ import { listQuestions } from '../../src/store/registry/approvals.js'
 import { startRun } from '../../src/store/registry/team-runs.js'
 import type { Engine, Role } from '../../src/store/index.js'
 
-import { ENGINES, openEngine } from './engines.js'
+import { describeEngines, openEngine } from './engines.js'
 
 /**
  * How often a runtime looks after its database, for a test that waits for that; others are not to be lost on a slow
@@ -34,7 +34,7 @@ import { ENGINES, openEngine } from './engines.js'
  */
 const SILENT_MS = 6_000
 
-describe.each(ENGINES)('calls in the registry of a team, on %s', (name) => {
+describeEngines('calls in the registry of a team', (name) => {
   const workspace = realpathSync(mkdtempSync(join(tmpdir(), 'cordon-registry-')))
   let engine: Engine
   let holds: readonly string[] = []

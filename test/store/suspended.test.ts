@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileS
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 
 import type { Mode } from '../../src/gate/index.js'
 import { createCordon, processTool } from '../../src/runtime/index.js'
@@ -14,9 +14,9 @@ import { listQuestions } from '../../src/store/registry/approvals.js'
 import { approveInvocation, rejectInvocation } from '../../src/store/registry/invocations.js'
 import type { Engine, Role } from '../../src/store/index.js'
 
-import { ENGINES, openEngine } from './engines.js'
+import { describeEngines, openEngine } from './engines.js'
 
-describe.each(ENGINES)('a suspended call in the registry of a team, on %s', (name) => {
+describeEngines('a suspended call in the registry of a team', (name) => {
   const workspace = realpathSync(mkdtempSync(join(tmpdir(), 'cordon-suspended-')))
   const key = randomBytes(32)
   const outside = join(realpathSync(mkdtempSync(join(tmpdir(), 'cordon-outside-'))), 'secret')

@@ -1,11 +1,12 @@
-// A guest with a kernel and programs of Debian, where the packed packages are installed. See scripts/guest-parts.mjs.
+// A guest with a kernel and programs of Debian, where the packed packages are installed. Its parts come from
+// scripts/tests/guest-parts.mjs.
 import { execFileSync } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-import { partsOf } from '../../scripts/guest-parts.mjs'
-import type { Guest } from '../../scripts/guest-parts.mjs'
+import { partsOf } from '../../scripts/tests/guest-parts.mjs'
+import type { Guest } from '../../scripts/tests/guest-parts.mjs'
 import { ROOT, npmIn, npmProgram, packAllNeeded, packInto } from '../packed-package.js'
 
 import { createArchive } from './cpio.js'
@@ -20,7 +21,7 @@ const SCRIPTS = fileURLToPath(new URL('kernels/', import.meta.url))
 export const obstacleToGuest = (guest: Guest): string | undefined => {
   const missing = Object.values(partsOf(guest)).find((folder) => !existsSync(folder))
   if (missing !== undefined)
-    return `${missing} is missing; node scripts/guest-parts.mjs --all fetches all parts, or says why not`
+    return `${missing} is missing; node scripts/tests/guest-parts.mjs --all fetches all parts, or says why not`
   if (npmProgram === undefined) return 'npm is not in the PATH'
   if (!existsSync(APPARMOR)) return `${APPARMOR} is not installed`
   return obstacleToEmulator(guest.node)

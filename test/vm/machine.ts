@@ -1,5 +1,5 @@
 // A machine for features that this machine's kernel lacks or must not be asked for. Its kernel comes from the
-// distribution (scripts/vm-kernel.mjs). Its files are this machine's node, some programs and this checkout.
+// distribution (scripts/tests/vm-kernel.mjs). Its files are this machine's node, some programs and this checkout.
 import { execFileSync } from 'node:child_process'
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -20,7 +20,7 @@ const ofThisMachine = (): Architecture | undefined =>
 export const obstacleToMachine = (): string | undefined => {
   const architecture = ofThisMachine()
   if (architecture === undefined) return `no emulator is known for ${process.arch}`
-  if (!existsSync(KERNEL)) return `there is no kernel at ${KERNEL}; node scripts/vm-kernel.mjs fetches one`
+  if (!existsSync(KERNEL)) return `there is no kernel at ${KERNEL}; node scripts/tests/vm-kernel.mjs fetches one`
   return obstacleToEmulator(architecture)
 }
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
-import { MCP_PACKAGES, mcpModules, newerNode } from '../../scripts/mcp-programs.mjs'
+import { MCP_PACKAGES, mcpModules, newerNode } from '../../scripts/tests/mcp-programs.mjs'
 import { needs } from '../requirement.js'
 import { CORDON, folderWith, metaOf, openProgram } from './gateway.js'
 

@@ -18,7 +18,7 @@ const lookUp = (name) => {
 }
 
 /** A user with a home and, if useradd assigns them, subordinate ids for rootless containers. */
-export const unprivilegedUser = () => {
+export const ordinaryUser = () => {
   if (lookUp(NAME) === undefined)
     spawnSync('useradd', ['--create-home', '--shell', '/bin/sh', NAME], { stdio: 'inherit' })
   return lookUp(NAME) ?? lookUp('nobody')
@@ -41,6 +41,19 @@ export const withCopyFor = async (user, checkout, use) => {
     rmSync(folder, { recursive: true, force: true })
   }
 }
+
+/** What vitest needs to run as this user in that copy. */
+export const asUser = (user) => ({
+  as: { uid: user.uid, gid: user.gid },
+  env: {
+    PATH: process.env.PATH,
+    HOME: user.home,
+    USER: user.name,
+    LOGNAME: user.name,
+    LANG: 'C.UTF-8',
+    ...(process.env.CI ? { CI: 'true' } : {}),
+  },
+})
 
 const nodeFor = (user, folder) => {
   const tried = spawnSync(process.execPath, ['--version'], { uid: user.uid, gid: user.gid, cwd: '/', stdio: 'ignore' })

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
-const ROOT = dirname(dirname(fileURLToPath(import.meta.url)))
+const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))))
 const KERNEL = join(ROOT, 'build', 'vm', 'vmlinuz')
 
 // Small kernels for cloud machines: Debian's name, then Ubuntu's.

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
-import { agentProgram, AGENT_PACKAGES } from '../../scripts/agent-programs.mjs'
+import { agentProgram, AGENT_PACKAGES } from '../../scripts/tests/agent-programs.mjs'
 import { CORDON } from '../cli/cordon.js'
 import { needs } from '../requirement.js'
 import {

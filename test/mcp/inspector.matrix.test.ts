@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 
 import { beforeEach, expect, test } from 'vitest'
 
-import { MCP_PACKAGES, mcpModules, newerNode } from '../../scripts/mcp-programs.mjs'
+import { MCP_PACKAGES, mcpModules, newerNode } from '../../scripts/tests/mcp-programs.mjs'
 import { needs } from '../requirement.js'
 import { CORDON, GATEWAY_ENVIRONMENT, STARTABLE, folderWith, serverScript } from './gateway.js'
 import { listening } from './listening.js'

@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 
 import { beforeEach, expect, test } from 'vitest'
 
-import { MCP_PACKAGES, mcpModules, newerNode } from '../../scripts/mcp-programs.mjs'
+import { MCP_PACKAGES, mcpModules, newerNode } from '../../scripts/tests/mcp-programs.mjs'
 import { needs } from '../requirement.js'
 import { CORDON, GATEWAY_ENVIRONMENT, STARTABLE, folderWith } from './gateway.js'
 import { addressOf } from './listening.js'

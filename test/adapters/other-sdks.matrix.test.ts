@@ -1,8 +1,8 @@
 // SDKs without an adapter: their examples use the runtime alone. Strands asks for Node 22.
 import { expect, test } from 'vitest'
 
-import { newerNode } from '../../scripts/mcp-programs.mjs'
-import { SDK_PACKAGES, sdkModules } from '../../scripts/sdk-programs.mjs'
+import { newerNode } from '../../scripts/tests/mcp-programs.mjs'
+import { SDK_PACKAGES, sdkModules } from '../../scripts/tests/sdk-programs.mjs'
 import { needs } from '../requirement.js'
 import { runExampleWith } from './notes.js'
 

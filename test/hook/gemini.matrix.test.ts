@@ -4,7 +4,7 @@ import { join } from 'node:path'
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
-import { agentProgram, AGENT_PACKAGES } from '../../scripts/agent-programs.mjs'
+import { agentProgram, AGENT_PACKAGES } from '../../scripts/tests/agent-programs.mjs'
 import { needs } from '../requirement.js'
 import {
   BROKEN_HOOKS,

@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url'
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
-import { SDK_PACKAGES, sdkModules } from '../../scripts/sdk-programs.mjs'
+import { SDK_PACKAGES, sdkModules } from '../../scripts/tests/sdk-programs.mjs'
 import { claudeAgent } from '../../src/adapters/claude-agent.js'
 import type { ClaudeAgentOptions, QueryOptions } from '../../src/adapters/claude-agent.js'
 import type { Cordon, ToolResult } from '../../src/runtime/index.js'

@@ -1,12 +1,12 @@
 // The kernels that people have: guests where the packed packages are installed, and what `cordon doctor`, calls and the
-// attack programs do there, as root and as an ordinary user. `npm test` starts one guest, `npm run test:guests` all.
+// attack programs do there, as root and as an ordinary user. `npm run test:guests` starts all.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { beforeAll, describe, expect, test } from 'vitest'
 
-import { GUESTS, SHORT_GUESTS } from '../../scripts/guest-parts.mjs'
-import type { Guest } from '../../scripts/guest-parts.mjs'
+import { GUESTS, SHORT_GUESTS } from '../../scripts/tests/guest-parts.mjs'
+import type { Guest } from '../../scripts/tests/guest-parts.mjs'
 import type { Diagnosis } from '../../src/cli/doctor/diagnosis.js'
 import { FORMS } from '../../src/policy/index.js'
 import { escapedFrom } from '../attacks/outcomes.js'
@@ -19,7 +19,7 @@ import type { Fact } from './emulator.js'
 import { ATTACKS, ONLY_CONFINED, SERVICES } from './guest-attacks.js'
 import { obstacleToGuest, runGuest } from './kernels-guest.js'
 
-/** `npm test` tries one guest and no settings. `npm run test:guests` tries everything. */
+/** Without this, one guest and no settings are tried. `npm run test:guests` tries everything. */
 const IS_ALL = process.env['CORDON_TEST_GUESTS'] === 'all'
 
 interface Examined {

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
-import { agentProgram, AGENT_PACKAGES } from '../../scripts/agent-programs.mjs'
+import { agentProgram, AGENT_PACKAGES } from '../../scripts/tests/agent-programs.mjs'
 import { ENDS_WHAT_HANGS_MS } from '../hanging.js'
 import { needs } from '../requirement.js'
 import {

@@ -5,8 +5,8 @@ import { pathToFileURL } from 'node:url'
 
 import { beforeEach, describe, expect, test } from 'vitest'
 
-import { newerNode } from '../../scripts/mcp-programs.mjs'
-import { SDK_PACKAGES, sdkModules } from '../../scripts/sdk-programs.mjs'
+import { newerNode } from '../../scripts/tests/mcp-programs.mjs'
+import { SDK_PACKAGES, sdkModules } from '../../scripts/tests/sdk-programs.mjs'
 import { mastraTools, resumeWith } from '../../src/adapters/mastra.js'
 import type { AdapterOptions, SuspendedCall } from '../../src/adapters/mastra.js'
 import { processTool } from '../../src/runtime/index.js'

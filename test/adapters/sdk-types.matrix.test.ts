@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 
 import { expect, test } from 'vitest'
 
-import { SDK_PACKAGES, sdkModules } from '../../scripts/sdk-programs.mjs'
+import { SDK_PACKAGES, sdkModules } from '../../scripts/tests/sdk-programs.mjs'
 import { needs } from '../requirement.js'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
-import { agentProgram, AGENT_PACKAGES } from '../../scripts/agent-programs.mjs'
-import { cordonProcess } from '../cli/cordon.js'
+import { agentProgram, AGENT_PACKAGES } from '../../scripts/tests/agent-programs.mjs'
+import { cordon } from '../cli/cordon.js'
 import { needs } from '../requirement.js'
 import {
   BROKEN_HOOKS,
@@ -96,7 +96,7 @@ describe('opencode', () => {
     install()
     const pure = { OPENCODE_PURE: '1' }
     const environment = { ...place.environment, ...pure }
-    expect(cordonProcess(['hook', 'check', 'opencode'], { cwd: place.workspace, environment }).status).toBe(1)
+    expect(cordon(['hook', 'check', 'opencode'], { cwd: place.workspace, environment }).status).toBe(1)
     expect(place.cordon(['hook', 'check', 'opencode']).status).toBe(0)
     const { results } = await call('bash', { command: 'cat ../secret', description: 'x' }, pure)
     expect(results.join()).toContain('a secret')

@@ -1,0 +1,1 @@
+export declare const lastDurations: () => ReadonlyMap<string, number>
