@@ -12,9 +12,9 @@ const NO_DEFAULT_EXPORT = {
 const NO_ENUM = { selector: 'TSEnumDeclaration', message: 'Use a union of string literals.' }
 
 export default defineConfig(
-  { ignores: ['dist/', 'build/', 'coverage/', '**/node_modules/', 'packages/'] },
+  { ignores: ['**/dist/', '**/build/', 'coverage/', '**/node_modules/'] },
   {
-    files: ['src/**/*.ts', 'test/**/*.ts', 'bench/**/*.ts', 'examples/**/*.ts', '*.config.ts'],
+    files: ['packages/*/src/**/*.ts', 'packages/*/test/**/*.ts', 'test/**/*.ts', 'bench/**/*.ts', 'examples/**/*.ts', '*.config.ts'],
     extends: [tseslint.configs.strictTypeChecked],
     languageOptions: {
       parserOptions: { projectService: { allowDefaultProject: ['*.config.ts'] }, tsconfigRootDir: import.meta.dirname },

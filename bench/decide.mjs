@@ -1,7 +1,7 @@
 // npm run bench -- --decide: how long the gate takes to decide about a call with 10,000 rules in force.
 import { randomUUID } from 'node:crypto'
-import { createGate, createSessionCount, describeTool, parseRules, resolveByText } from '../dist/gate/index.js'
-import { parseAbsolutePath, parsePolicy } from '../dist/policy/index.js'
+import { createGate, createSessionCount, describeTool, parseRules, resolveByText } from 'cordon/gate'
+import { parseAbsolutePath, parsePolicy } from 'cordon/policy'
 import { percentile } from './measure/statistics.mjs'
 
 const PATHS_PER_CALL = 8

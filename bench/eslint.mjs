@@ -4,7 +4,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ESLint } from 'eslint'
 import tseslint from 'typescript-eslint'
-import { cordon } from '../dist/eslint/index.js'
+import { cordon } from 'eslint-plugin-cordon'
 import { createScratch } from './scratch.mjs'
 
 const TOOLS = 200

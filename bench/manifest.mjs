@@ -4,8 +4,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { manifestJson, manifestOf, policyValue } from '../dist/manifest/index.js'
-import { parsePolicy } from '../dist/policy/index.js'
+import { manifestJson, manifestOf, policyValue } from 'cordon/manifest'
+import { parsePolicy } from 'cordon/policy'
 import { policyNumber } from './manifest/policies.mjs'
 
 const CORDON = fileURLToPath(new URL('../bin/cordon.js', import.meta.url))

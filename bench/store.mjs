@@ -5,7 +5,7 @@ import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { findServerPrograms, startServer } from '../scripts/postgres-server.mjs'
-import { installQueue, migrate, openPglite, openPostgres, speakingAs } from '../dist/store/index.js'
+import { installQueue, migrate, openPglite, openPostgres, speakingAs } from '@cordon/team/store'
 import { percentile } from './measure/statistics.mjs'
 import { judge } from './report/targets.mjs'
 import { createScratch } from './scratch.mjs'
@@ -26,7 +26,7 @@ const QUICK = { seconds: 2, starts: 30, old: 20_000, uses: 3 }
 const COUNTED = 200
 
 /**
- * @typedef {import('../dist/store/index.js').Engine} Engine
+ * @typedef {import('@cordon/team/store').Engine} Engine
  * @typedef {import('./store/rates.mjs').Rates} Rates
  * @typedef {{ p50: number, p95: number }} Spread
  * @typedef {{ here: Rates, byRunners: Rates, listening: Spread, queue: Spread }} Round calls run by who asked, and by

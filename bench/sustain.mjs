@@ -4,7 +4,7 @@ import { readdirSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { tool } from '../dist/runtime/index.js'
+import { tool } from 'cordon'
 import { descendants } from './measure/processes.mjs'
 import { openRuntime } from './measure/runtime.mjs'
 

@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { tool, wasmTool } from '../dist/runtime/index.js'
+import { tool, wasmTool } from 'cordon'
 import { writeEmptyProgram } from './jobs/empty-program.mjs'
 import { openRuntime } from './measure/runtime.mjs'
 import { percentile } from './measure/statistics.mjs'
@@ -76,7 +76,7 @@ export async function benchTools({ quick }) {
   )
 }
 
-/** @param {Promise<import('../dist/runtime/index.js').ToolResult>} call */
+/** @param {Promise<import('cordon').ToolResult>} call */
 async function expectOk(call) {
   const { status, facts } = await call
   if (status !== 'ok') throw new Error(`${status}: ${facts.error?.message}`)

@@ -6,10 +6,11 @@
 //   npm run test:changed -- --list           the files of tests, without running them
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { basename, dirname, join, normalize } from 'node:path'
+import { basename, dirname, join, normalize, relative } from 'node:path'
 import { parseArgs } from 'node:util'
 
 import { BUILD, ROOT, heading, runAlone } from './tests/checks.mjs'
+import { ENTRIES, sourceOf } from './tests/entries.mjs'
 import { runVitest } from './tests/run-vitest.mjs'
 
 const { values } = parseArgs({ options: { base: { type: 'string', default: 'HEAD' }, list: { type: 'boolean' } } })
@@ -24,7 +25,7 @@ const changed = [
   ...git('ls-files', '--others', '--exclude-standard'),
 ]
 const files = [...git('ls-files'), ...git('ls-files', '--others', '--exclude-standard')]
-const code = files.filter((file) => /^(?:src|test|scripts)\/.*\.(?:ts|mts|mjs)$/.test(file))
+const code = files.filter((file) => /^(?:packages\/[^/]+\/(?:src|test|scripts)|test|scripts)\/.*\.(?:ts|mts|mjs)$/.test(file))
 const textOf = (file) => {
   try {
     return readFileSync(join(ROOT, file), 'utf8')
@@ -33,16 +34,21 @@ const textOf = (file) => {
   }
 }
 
+const NATIVE = 'packages/core/native/'
+const isOfTests = (file) => /^(?:packages\/[^/]+\/)?test\//.test(file)
+/** `import … from 'cordon/policy'` */
+const PACKAGE = /(?:from|import)\s*\(?\s*'([@\w][^']*)'/g
+const entryFile = (name) => relative(ROOT, sourceOf(ENTRIES.get(name)))
 const IMPORT = /(?:from|import)\s*\(?\s*'(\.[^']+)'/g
 /** What a file uses without importing it: programs that it starts. */
 const PROGRAMS = [
-  { mention: /bin\/cordon\.js|load-bundle/, file: 'src/cli/dispatch.ts' },
-  { mention: /openSandbox|createCordon/, file: 'native' },
+  { mention: /bin\/cordon\.js|load-bundle/, file: 'packages/core/src/commands/dispatch.ts' },
+  { mention: /openSandbox|createCordon/, file: NATIVE },
 ]
 
 const usersOf = new Map()
 const addUser = (used, user) => usersOf.set(used, (usersOf.get(used) ?? new Set()).add(user))
-const otherFiles = files.filter((file) => !code.includes(file) && !file.startsWith('native/'))
+const otherFiles = files.filter((file) => !code.includes(file) && !file.startsWith(NATIVE))
 for (const user of code) {
   const text = textOf(user)
   for (const [, path] of text.matchAll(IMPORT)) {
@@ -51,7 +57,8 @@ for (const user of code) {
     addUser(used.replace(/\.(m?)js$/, '.$1ts'), user)
   }
   for (const { mention, file } of PROGRAMS) if (mention.test(text)) addUser(file, user)
-  if (user.startsWith('test/')) for (const other of otherFiles) if (text.includes(basename(other))) addUser(other, user)
+  for (const [, name] of text.matchAll(PACKAGE)) if (ENTRIES.has(name)) addUser(entryFile(name), user)
+  if (isOfTests(user)) for (const other of otherFiles) if (text.includes(basename(other))) addUser(other, user)
 }
 
 /** A change of these can change every test. */
@@ -63,8 +70,8 @@ const reach = (file) => {
   reached.add(file)
   for (const user of usersOf.get(file) ?? []) reach(user)
 }
-for (const file of changed) reach(file.startsWith('native/') ? 'native' : file)
-const isTest = (file) => /^test\/.*\.test\.ts$/.test(file)
+for (const file of changed) reach(file.startsWith(NATIVE) ? NATIVE : file)
+const isTest = (file) => isOfTests(file) && file.endsWith('.test.ts')
 const tests = (changed.some((file) => REACHES_ALL.test(file)) ? code : [...reached]).filter(isTest).sort()
 
 if (values.list || tests.length === 0) {

@@ -1,4 +1,4 @@
-import type { Ending } from '../src/sandbox/index.js'
+import type { Ending } from '../packages/core/src/sandbox/index.js'
 
 /** undefined where a program did not end by itself. */
 export const exitCodeOf = (ending: Ending): number | undefined =>

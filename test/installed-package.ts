@@ -1,19 +1,16 @@
-// The package as npm lays it out in a project: in node_modules, with its dependencies beside it and a link in .bin.
+// The core as npm lays it out in a project: in node_modules, with its dependencies beside it and a link in .bin.
 import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
-import { ROOT } from './packed-package.js'
+import { CORE, REPOSITORY } from './repository.js'
 
 /** The parts that run. The launcher was compiled here, as for a platform without a prebuilt one. */
-const PARTS = ['package.json', 'bin', 'dist', 'policies', 'sql', 'build/cordon-cell', 'scripts/cache-code.mjs']
-/** `cordon run` loads none of the store, and its packages are large. */
-const LEFT_OUT = ['@electric-sql/pglite', '@types/node']
-
+const PARTS = ['package.json', 'bin', 'dist', 'policies', 'build/cordon-cell', 'scripts/cache-code.mjs']
 /** Returns the command in .bin. */
 export const installPackage = (project: string): string => {
   const modules = join(project, 'node_modules')
-  for (const part of PARTS) copy(join(ROOT, part), join(modules, 'cordon', part))
-  for (const name of neededBy(ROOT, new Set())) copy(join(ROOT, 'node_modules', name), join(modules, name))
+  for (const part of PARTS) copy(join(CORE, part), join(modules, 'cordon', part))
+  for (const name of neededBy(CORE, new Set())) copy(join(REPOSITORY, 'node_modules', name), join(modules, name))
   mkdirSync(join(modules, '.bin'), { recursive: true })
   symlinkSync('../cordon/bin/cordon.js', join(modules, '.bin', 'cordon'))
   return join(modules, '.bin', 'cordon')
@@ -29,8 +26,8 @@ const neededBy = (folder: string, seen: Set<string>): ReadonlySet<string> => {
     readonly dependencies?: Readonly<Record<string, string>>
   }
   for (const name of Object.keys(dependencies)) {
-    const place = join(ROOT, 'node_modules', name)
-    if (seen.has(name) || LEFT_OUT.includes(name) || !existsSync(place)) continue
+    const place = join(REPOSITORY, 'node_modules', name)
+    if (seen.has(name) || !existsSync(place)) continue
     seen.add(name)
     neededBy(place, seen)
   }

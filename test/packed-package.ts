@@ -1,10 +1,10 @@
-// The package as npm packs it, and everything that npm needs to install it without a registry.
+// The core as npm packs it, and everything that npm needs to install it without a registry.
 import { execFileSync, spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, readdirSync, realpathSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, realpathSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 
-export const ROOT = fileURLToPath(new URL('..', import.meta.url))
+import { CORE, REPOSITORY } from './repository.js'
+
 
 export const onPath = (name: string): string | undefined =>
   (process.env['PATH'] ?? '').split(delimiter).flatMap((place) => {
@@ -42,7 +42,7 @@ export const npmIn =
 /** Packs a package of this checkout into an empty folder, and returns the archive. */
 export const packInto = (npm: ReturnType<typeof npmIn>, source: string, to: string, path: string): string => {
   mkdirSync(to)
-  const { status, output } = npm(['pack', source, '--ignore-scripts', '--pack-destination', to], ROOT, path)
+  const { status, output } = npm(['pack', source, '--ignore-scripts', '--pack-destination', to], CORE, path)
   const [archive] = readdirSync(to)
   if (status !== 0 || archive === undefined) throw new Error(`npm pack ${source}: ${output}`)
   return join(to, archive)
@@ -66,34 +66,13 @@ const dependenciesOf = (place: string, seen: Set<string>): ReadonlySet<string> =
   for (const name of Object.keys(dependencies)) {
     if (seen.has(name)) continue
     seen.add(name)
-    dependenciesOf(join(ROOT, 'node_modules', name), seen)
+    dependenciesOf(join(REPOSITORY, 'node_modules', name), seen)
   }
   return seen
 }
 
-const placeOf = (name: string): string => join(ROOT, 'node_modules', name)
-
-/** The packages of the store. `cordon run` uses none, and where they are empty npm takes a fraction of the time. */
-const OF_THE_STORE = ['@electric-sql/pglite', 'pg']
-
-/** A package by its name and version, with nothing in it. */
-const emptied = (name: string, folder: string): string => {
-  const place = join(folder, 'emptied', name)
-  const { version } = JSON.parse(readFileSync(join(placeOf(name), 'package.json'), 'utf8')) as { version: string }
-  mkdirSync(place, { recursive: true })
-  writeFileSync(join(place, 'package.json'), JSON.stringify({ name, version }))
-  return place
-}
+const placeOf = (name: string): string => join(REPOSITORY, 'node_modules', name)
 
 /** Everything that npm is given besides the package itself. */
-export const packAllNeeded = (folder: string): readonly string[] => {
-  const ofTheStore = new Set([
-    ...OF_THE_STORE,
-    ...OF_THE_STORE.flatMap((name) => [...dependenciesOf(placeOf(name), new Set())]),
-  ])
-  const needed = [...dependenciesOf(ROOT, new Set())]
-  return packNeeded(
-    needed.map((name) => (ofTheStore.has(name) ? emptied(name, folder) : placeOf(name))),
-    folder,
-  )
-}
+export const packAllNeeded = (folder: string): readonly string[] =>
+  packNeeded([...dependenciesOf(CORE, new Set())].map(placeOf), folder)

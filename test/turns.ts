@@ -1,6 +1,6 @@
 // What `npm test` tries, and what it leaves to `npm run test:matrix` by the tag `matrix`. Root tries each claim in
 // both native forms. Walls and an ordinary user take turns, so that each pair of them is tried by some claim.
-import type { BackendName, Form } from '../src/sandbox/index.js'
+import type { BackendName, Form } from '../packages/core/src/sandbox/index.js'
 
 /** For `describe` and `test`: the matrix runs this. `npm test` does not. */
 export const IN_MATRIX = { tags: ['matrix'] }

@@ -1,8 +1,8 @@
 // The proxy with one call and one credential, in a process of its own, so that its memory can be watched.
 import { createServer } from 'node:net'
 
-import { createEgress, createSecretStore } from '../../dist/egress/index.js'
-import { ROOT_PATH, parseDestination, parseIpAddress, parsePolicy, resolvePolicy } from '../../dist/policy/index.js'
+import { createEgress, createSecretStore } from 'cordon/egress'
+import { ROOT_PATH, parseDestination, parseIpAddress, parsePolicy, resolvePolicy } from 'cordon/policy'
 
 process.once('message', async ({ port, certificate, withCredential }) => {
   const secrets = createSecretStore({
@@ -28,7 +28,7 @@ process.once('message', async ({ port, certificate, withCredential }) => {
   })
   const loopback = parseIpAddress('127.0.0.1')
   if (loopback === undefined) throw new Error('no address')
-  /** @type {import('../../dist/policy/index.js').Credential} */
+  /** @type {import('cordon/policy').Credential} */
   const credential = {
     id: 'token',
     hosts: [parseDestination(`api.test:${port}`, 'bench')],

@@ -1,8 +1,8 @@
 // A server with TLS for the bench of the proxy, in a process of its own.
 import { createServer } from 'node:https'
 
-import { createTlsAuthority } from '../../dist/egress/index.js'
-import { parseRequestHost } from '../../dist/policy/index.js'
+import { createTlsAuthority } from 'cordon/egress'
+import { parseRequestHost } from 'cordon/policy'
 
 const authority = createTlsAuthority()
 const host = parseRequestHost('api.test')

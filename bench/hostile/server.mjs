@@ -2,8 +2,8 @@
 // would not send what a hostile server sends.
 import { createServer } from 'node:tls'
 
-import { createTlsAuthority } from '../../dist/egress/index.js'
-import { parseRequestHost } from '../../dist/policy/index.js'
+import { createTlsAuthority } from 'cordon/egress'
+import { parseRequestHost } from 'cordon/policy'
 import { BLANKS, HOST } from './scene.mjs'
 
 const authority = createTlsAuthority()

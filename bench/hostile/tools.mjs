@@ -1,6 +1,6 @@
 // The tools of the hostile run: honest ones, which are measured, and hostile ones, which run beside them.
 import { fileURLToPath } from 'node:url'
-import { processTool, tool } from '../../dist/runtime/index.js'
+import { processTool, tool } from 'cordon'
 import { HOST } from './scene.mjs'
 
 /** @typedef {ReturnType<typeof tool> | ReturnType<typeof processTool>} Tool */

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createCordon, processTool, tool } from '../../dist/runtime/index.js'
+import { createCordon, processTool, tool } from 'cordon'
 
 /** @typedef {Awaited<ReturnType<typeof createCordon>>} Cordon */
 

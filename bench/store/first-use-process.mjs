@@ -1,8 +1,8 @@
 // A program as somebody would write it, in a process of its own, measured since it began: until the store has answered
 // something; and where there is a team already, until there is a runtime that has asked who and what it is for.
 import { existsSync } from 'node:fs'
-import { createCordon, tool } from '../../dist/runtime/index.js'
-import { listTools, migrate, openPglite } from '../../dist/store/index.js'
+import { createCordon, tool } from 'cordon'
+import { listTools, migrate, openPglite } from '@cordon/team/store'
 import { TEAM, foundTeam } from './team.mjs'
 
 const folder = String(process.argv[2])

@@ -3,7 +3,7 @@ import { TEAM } from './team.mjs'
 /**
  * Old calls of the same team with the entries that they would have, in this month's partitions, in the way of
  * everything new. Whoever verifies the record finds nothing wrong with it.
- * @param {import('../../dist/store/index.js').Engine} engine of who owns the database
+ * @param {import('@cordon/team/store').Engine} engine of who owns the database
  * @param {number} count
  */
 export async function addOldCalls(engine, count) {

@@ -49,7 +49,7 @@ export const scriptOf = (way) =>
 
 /**
  * The same as a call of its caller, by an engine that pgbench cannot reach.
- * @param {import('../../dist/store/index.js').Engine} engine
+ * @param {import('@cordon/team/store').Engine} engine
  */
 export function sameWrites(engine) {
   let next = 0

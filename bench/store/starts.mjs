@@ -1,9 +1,9 @@
 // From the word of a person to a call that has begun, at a runner that waits to be told: one call after the other.
-import { invokeTool, listRunnableTools, openQueue } from '../../dist/store/index.js'
+import { invokeTool, listRunnableTools, openQueue } from '@cordon/team/store'
 import { runCall } from './team.mjs'
 
 /**
- * @typedef {import('../../dist/store/index.js').Engine} Engine
+ * @typedef {import('@cordon/team/store').Engine} Engine
  * @typedef {{ agent: Engine, operator: Engine, runner: Engine, tool: string }} People
  */
 

@@ -6,10 +6,10 @@ import {
   completeInvocation,
   invokeTool,
   speakingAs,
-} from '../../dist/store/index.js'
+} from '@cordon/team/store'
 
 /**
- * @typedef {import('../../dist/store/index.js').Engine} Engine
+ * @typedef {import('@cordon/team/store').Engine} Engine
  * @typedef {Pick<Engine, 'query'>} Asking
  */
 
@@ -21,7 +21,7 @@ export const RUNNER = 'bench'
  * @param {Engine} engine
  */
 export async function foundTeam(engine) {
-  const as = (/** @type {import('../../dist/store/index.js').Role} */ role, /** @type {string} */ actor) =>
+  const as = (/** @type {import('@cordon/team/store').Role} */ role, /** @type {string} */ actor) =>
     speakingAs(engine, { kind: 'gateway', role, actor })
   await as('service_role', 'founder').query('select agents.fn_add_member($1, $2, $3)', [TEAM, 'ada', 'admin'])
   const admin = as('cordon_admin', 'ada')

@@ -19,7 +19,7 @@ const TOLD_BY_MS = 1_500
 
 /**
  * Of `count` times; the sessions that write have to end meanwhile.
- * @param {import('../../dist/store/index.js').Engine} engine of nobody else
+ * @param {import('@cordon/team/store').Engine} engine of nobody else
  * @param {number} count
  * @param {() => Promise<unknown> | unknown} write
  * @returns {Promise<Writes>} for each

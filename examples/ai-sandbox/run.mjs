@@ -1,7 +1,7 @@
 // A tool of the AI SDK that runs commands in the sandbox that the SDK gives it.
 import { generateText, isStepCount, tool } from 'ai'
 import { MockLanguageModelV4 } from 'ai/test'
-import { aiSandbox } from 'cordon/ai-sandbox'
+import { aiSandbox } from '@cordon/adapters/ai-sandbox'
 import { z } from 'zod'
 
 import { COMMAND, checkSandbox } from '../notes/sandbox.mjs'

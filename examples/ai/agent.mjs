@@ -4,7 +4,7 @@ import { join } from 'node:path'
 
 import { generateText, isStepCount } from 'ai'
 import { MockLanguageModelV4 } from 'ai/test'
-import { aiTools } from 'cordon/ai'
+import { aiTools } from '@cordon/adapters/ai'
 
 import { WANTED, openNotes } from '../notes/runtime.mjs'
 

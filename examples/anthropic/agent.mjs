@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import Anthropic from '@anthropic-ai/sdk'
-import { anthropicTools } from 'cordon/anthropic'
+import { anthropicTools } from '@cordon/adapters/anthropic'
 
 import { startProvider } from '../notes/provider.mjs'
 import { openNotes } from '../notes/runtime.mjs'

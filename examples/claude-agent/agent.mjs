@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { query } from '@anthropic-ai/claude-agent-sdk'
-import { claudeAgent } from 'cordon/claude-agent'
+import { claudeAgent } from '@cordon/adapters/claude-agent'
 
 import { startProvider } from '../notes/provider.mjs'
 import { WANTED, openNotes } from '../notes/runtime.mjs'

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 
 import { query } from '@anthropic-ai/claude-agent-sdk'
 import { createCordon } from 'cordon'
-import { claudeAgent } from 'cordon/claude-agent'
+import { claudeAgent } from '@cordon/adapters/claude-agent'
 
 import { startProvider } from '../notes/provider.mjs'
 

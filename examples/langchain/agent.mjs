@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { Command, MemorySaver } from '@langchain/langgraph'
-import { langchainMiddleware, resumeWith } from 'cordon/langchain'
+import { langchainMiddleware, resumeWith } from '@cordon/adapters/langchain'
 import { FakeToolCallingModel, createAgent } from 'langchain'
 
 import { WANTED, openNotes } from '../notes/runtime.mjs'

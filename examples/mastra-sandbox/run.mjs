@@ -1,7 +1,7 @@
 // An agent of Mastra whose workspace runs commands in a sandbox of Cordon.
 import { Agent } from '@mastra/core/agent'
 import { Workspace } from '@mastra/core/workspace'
-import { mastraSandbox } from 'cordon/mastra-sandbox'
+import { mastraSandbox } from '@cordon/adapters/mastra-sandbox'
 
 import { COMMAND, checkSandbox } from '../notes/sandbox.mjs'
 import { scriptedModel } from '../notes/scripted-model.mjs'

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { Mastra } from '@mastra/core'
 import { Agent } from '@mastra/core/agent'
 import { InMemoryStore } from '@mastra/core/storage'
-import { mastraTools, resumeWith } from 'cordon/mastra'
+import { mastraTools, resumeWith } from '@cordon/adapters/mastra'
 
 import { WANTED, openNotes } from '../notes/runtime.mjs'
 import { scriptedModel } from '../notes/scripted-model.mjs'

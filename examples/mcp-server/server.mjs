@@ -2,7 +2,7 @@
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
 import { pathRead } from 'cordon/gate'
-import { sandboxedTool } from 'cordon/mcp'
+import { sandboxedTool } from '@cordon/mcp'
 import { z } from 'zod'
 
 const server = new McpServer({ name: 'notes', version: '1.0.0' })

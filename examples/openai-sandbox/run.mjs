@@ -1,7 +1,7 @@
 // An agent of OpenAI whose shell runs in a sandbox of Cordon.
 import { OpenAIProvider, Runner } from '@openai/agents'
 import { SandboxAgent, shell } from '@openai/agents/sandbox'
-import { openaiSandbox } from 'cordon/openai-sandbox'
+import { openaiSandbox } from '@cordon/adapters/openai-sandbox'
 import OpenAI from 'openai'
 
 import { startProvider } from '../notes/provider.mjs'

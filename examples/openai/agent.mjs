@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { Agent, OpenAIProvider, RunState, Runner } from '@openai/agents'
-import { agentTools } from 'cordon/openai'
+import { agentTools } from '@cordon/adapters/openai'
 
 import { startProvider } from '../notes/provider.mjs'
 import { openNotes } from '../notes/runtime.mjs'

@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-import { responseTools } from 'cordon/openai'
+import { responseTools } from '@cordon/adapters/openai'
 import OpenAI from 'openai'
 
 import { startProvider } from '../notes/provider.mjs'

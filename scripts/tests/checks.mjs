@@ -26,22 +26,24 @@ const importedFiles = () => {
 }
 
 export const BUILD = [
-  ['build', ...tool('typescript/bin/tsc', '-p', 'tsconfig.json')],
-  ['command line', ...node('scripts/bundle.mjs')],
-  ['prepared image of the store', ...node('scripts/build-store-image.mjs')],
-  ['launcher', ...node('scripts/build-native.mjs')],
-  ['code cache of the command line', ...node('scripts/cache-code.mjs')],
+  ['TypeScript', ...tool('typescript/bin/tsc', '-b')],
+  ['bundles of the core', ...node('packages/core/scripts/bundle.mjs')],
+  ['bundles of the packages', ...node('scripts/bundle-package.mjs', 'mcp', 'team', 'manifest', 'eslint', 'adapters')],
+  ['prepared image of the store', ...node('packages/team/scripts/build-store-image.mjs')],
+  ['launcher', ...node('packages/core/scripts/build-native.mjs')],
+  ['code cache of the command line', ...node('packages/core/scripts/cache-code.mjs')],
+  ['hashes of the packages', ...node('packages/core/scripts/list-contents.mjs')],
 ]
 
 /** They only compute. */
 export const RULES = [
   ['lint', ...tool('eslint/bin/eslint.js', '--max-warnings', '0', ...cachedAs(`eslint-${importedFiles()}`), '.')],
   ['layout of TypeScript', ...tool('prettier/bin/prettier.cjs', '--check', ...cachedAs('prettier'), '.')],
-  ['layout of native/', ...node('scripts/format-c.mjs', '--check')],
+  ['layout of native/', ...node('packages/core/scripts/format-c.mjs', '--check')],
   ['types of the tests', ...tool('typescript/bin/tsc', '-p', 'test/tsconfig.json')],
   ...['x86_64', 'aarch64'].map((target) => [
     `launcher for ${target}`,
-    ...node('scripts/build-native.mjs', '--target', target),
+    ...node('packages/core/scripts/build-native.mjs', '--target', target),
   ]),
 ]
 

@@ -29,5 +29,5 @@ const provide = () => {
 provide()
 // Some tests start the built command line. The others have to try the same code.
 const env = { ...process.env, CORDON_TEST_DOCKER: PROGRAMS, CORDON_TEST_BUILT: '1' }
-const { status } = spawnSync('npx', ['vitest', 'run', 'test/containers'], { stdio: 'inherit', env })
+const { status } = spawnSync('npx', ['vitest', 'run', 'packages/core/test/containers'], { stdio: 'inherit', env })
 process.exitCode = status ?? 1

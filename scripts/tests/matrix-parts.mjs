@@ -9,7 +9,7 @@ import { NEVER_FOR_AN_ORDINARY_USER, OF_AN_ORDINARY_USER_IN_THE_MATRIX, allSuite
 
 const IS_ROOT = process.getuid?.() === 0
 /** An emulated machine takes a whole processor. */
-const MACHINES = 'test/vm/'
+const MACHINES = 'packages/core/test/vm/'
 
 const asCurrentUser = (folder, more = {}) => ({
   name: `${folder} as ${IS_ROOT ? 'root' : 'the current user'}`,
@@ -33,10 +33,10 @@ const asOrdinaryUser = (folder) => ({
 const program = (name, path, ...words) => ({ name, run: () => runAlone([name, process.execPath, [path, ...words]]) })
 
 export const partsOfTheMatrix = ({ fuzzSeconds }) => [
-  program('launcher with sanitizers', 'scripts/build-native.mjs', '--sanitize'),
+  program('launcher with sanitizers', 'packages/core/scripts/build-native.mjs', '--sanitize'),
   fuzzSeconds === undefined
-    ? program('fuzz targets, 20,000 inputs each', 'scripts/fuzz.mjs', '--runs', '20000')
-    : program(`fuzz targets, ${fuzzSeconds} s each`, 'scripts/fuzz.mjs', '--seconds', String(fuzzSeconds)),
+    ? program('fuzz targets, 20,000 inputs each', 'packages/core/scripts/fuzz.mjs', '--runs', '20000')
+    : program(`fuzz targets, ${fuzzSeconds} s each`, 'packages/core/scripts/fuzz.mjs', '--seconds', String(fuzzSeconds)),
   ...allSuites()
     .filter((folder) => folder !== MACHINES)
     .map((folder) => asCurrentUser(folder)),
@@ -44,5 +44,5 @@ export const partsOfTheMatrix = ({ fuzzSeconds }) => [
     .filter((name) => name.endsWith('.test.ts'))
     .map((name) => asCurrentUser(`${MACHINES}${name}`, { env: { ...process.env, CORDON_TEST_GUESTS: 'all' } })),
   ...(IS_ROOT ? OF_AN_ORDINARY_USER_IN_THE_MATRIX.map(asOrdinaryUser) : []),
-  ...(IS_ROOT ? [program('test/containers/ with Docker, as root', 'scripts/tests/docker.mjs')] : []),
+  ...(IS_ROOT ? [program('packages/core/test/containers/ with Docker, as root', 'scripts/tests/docker.mjs')] : []),
 ]

@@ -1,31 +1,42 @@
 // Which suites run as which user.
-import { readdirSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { ROOT } from './checks.mjs'
 
-/** Every folder of test/ with tests. */
+const foldersIn = (folder) =>
+  existsSync(join(ROOT, folder))
+    ? readdirSync(join(ROOT, folder), { withFileTypes: true }).flatMap((entry) =>
+        entry.isDirectory() ? [`${folder}/${entry.name}`] : [],
+      )
+    : []
+
+/** The tests of each package, and those of the whole. */
+const PLACES = ['test', ...foldersIn('packages').map((folder) => `${folder}/test`)]
+
+/** Every folder of a place with tests, such as packages/core/test/attacks/. */
 export const allSuites = () =>
-  readdirSync(join(ROOT, 'test'), { withFileTypes: true })
-    .filter((entry) => entry.isDirectory())
-    .map(({ name }) => `test/${name}/`)
+  PLACES.flatMap(foldersIn)
     .filter((folder) => readdirSync(join(ROOT, folder), { recursive: true }).some((name) => name.endsWith('.test.ts')))
+    .map((folder) => `${folder}/`)
 
 /** `npm test`: the boundary itself, and one thin path of each command that starts cells. */
 export const OF_AN_ORDINARY_USER = [
-  ...['test/attacks/', 'test/conformance/', 'test/places/', 'test/platform/'],
-  ...['exit-status', 'facts', 'signals', 'terminal', 'doctor', 'network-all'].map((name) => `test/cli/${name}.test.ts`),
+  ...['attacks/', 'conformance/', 'places/', 'platform/'].map((name) => `packages/core/test/${name}`),
+  ...['exit-status', 'facts', 'signals', 'terminal', 'doctor', 'network-all'].map((name) => `packages/core/test/cli/${name}.test.ts`),
 ]
 
 /** The matrix: also suites whose cells others try as both users, and hooks and gateways. */
 export const OF_AN_ORDINARY_USER_IN_THE_MATRIX = [
-  ...['attacks', 'conformance', 'places', 'platform', 'cli', 'hook', 'manifest', 'mcp', 'mcp-auth', 'mcp-server'],
+  ...['attacks', 'conformance', 'places', 'platform', 'cli', 'hook'].map((name) => `packages/core/test/${name}/`),
+  ...['manifest/test/manifest/', 'mcp/test/'].map((name) => `packages/${name}`),
   // Their engine is a rootless one. It ends beside attacks that use up the processes of their user.
-  'containers',
-].map((name) => `test/${name}/`)
+  'packages/core/test/containers/',
+]
 
 /** Programs that are installed for the user who runs the tests, and containers that only root can make. */
 export const NEVER_FOR_AN_ORDINARY_USER = [
-  ...['hook/claude-code', 'hook/codex', 'hook/gemini', 'hook/opencode'],
-  ...['mcp/conformance', 'mcp/further-servers', 'mcp/inspector', 'places/containers'],
-].flatMap((name) => [`test/${name}.test.ts`, `test/${name}.matrix.test.ts`])
+  ...['hook/claude-code', 'hook/codex', 'hook/gemini', 'hook/opencode'].map((name) => `core/test/${name}.matrix`),
+  ...['conformance', 'further-servers', 'inspector'].map((name) => `mcp/test/mcp/${name}.matrix`),
+  'core/test/places/containers',
+].map((name) => `packages/${name}.test.ts`)

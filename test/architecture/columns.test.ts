@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import ts from 'typescript'
 import { expect, it } from 'vitest'
 
-import { readTree } from './source-tree.js'
+import { FOLDERS, readTree } from './source-tree.js'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 const MOST_COLUMNS = 120
@@ -37,7 +37,7 @@ const wideLines = (path: string, text: string): readonly string[] => {
 }
 
 it('no line is longer than 120 columns, except texts and patterns', () => {
-  const files = readTree(ROOT, ['src', 'test', 'scripts', 'bench'], /\.(?:ts|mjs)$/)
+  const files = readTree(ROOT, [...FOLDERS.sources, ...FOLDERS.tests, ...FOLDERS.scripts], /\.(?:ts|mjs)$/)
   expect(files.length).toBeGreaterThan(500)
   expect(files.flatMap(({ path, text }) => wideLines(path, text))).toEqual([])
 })

@@ -11,7 +11,7 @@ const VAGUE = /(^|[/-])(utils?|common|helpers?|misc|manager)([/.-]|$)/
 export const fileViolations = (files: readonly SourceFile[]): readonly string[] =>
   files.flatMap(({ path, text }) => {
     const lines = text.split('\n').length - 1
-    const most = path.startsWith('test/') ? MAX_LINES_OF_TESTS : MAX_LINES
+    const most = /^(?:packages\/[^/]+\/)?test\//.test(path) ? MAX_LINES_OF_TESTS : MAX_LINES
     return [
       ...(/\.[ch]$/.test(path) || KEBAB_CASE.test(basename(path)) ? [] : [`${path}: file names are kebab-case`]),
       ...(VAGUE.test(path) ? [`${path}: the name says nothing about what is inside`] : []),

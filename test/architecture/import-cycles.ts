@@ -2,11 +2,10 @@ import { posix } from 'node:path'
 
 import ts from 'typescript'
 
-import { roomOf } from './rooms.js'
 import type { SourceFile } from './source-tree.js'
 
 /**
- * Files of one room that import each other in a circle, by types too: each group is as if it were one file.
+ * Files of a package that import each other in a circle, by types too: each group is as if it were one file.
  * Imports that are only made when they are used do not count: that is how a circle is taken apart.
  */
 export const importCycles = (files: readonly SourceFile[]): readonly (readonly string[])[] => {
@@ -14,15 +13,14 @@ export const importCycles = (files: readonly SourceFile[]): readonly (readonly s
   const imports = new Map(
     files.map((file) => [
       file.path,
-      importedFiles(file).filter((target) => known.has(target) && roomOf(target) === roomOf(file.path)),
+      importedFiles(file).filter((target) => known.has(target)),
     ]),
   )
   return circlesOf(imports)
 }
 
-/** Folders of one room whose files import each other's; files that lie in the room itself are of no folder. */
+/** Folders of one room whose files import each other's. Files that lie in the room itself are of no folder. */
 export const folderCycles = (files: readonly SourceFile[]): readonly (readonly string[])[] => {
-  const folderOf = (path: string): string | undefined => /^src\/[^/]+\/[^/]+(?=\/)/.exec(path)?.[0]
   const imports = new Map<string, Set<string>>()
   for (const file of files) {
     const from = folderOf(file.path)
@@ -31,11 +29,14 @@ export const folderCycles = (files: readonly SourceFile[]): readonly (readonly s
     imports.set(from, targets)
     for (const target of importedFiles(file)) {
       const to = folderOf(target)
-      if (to !== undefined && to !== from && roomOf(target) === roomOf(file.path)) targets.add(to)
+      if (to !== undefined && to !== from && posix.dirname(to) === posix.dirname(from)) targets.add(to)
     }
   }
   return circlesOf(new Map(Array.from(imports, ([from, targets]) => [from, [...targets]])))
 }
+
+/** `packages/core/src/policy/glob` of `packages/core/src/policy/glob/deep/a.ts`. */
+const folderOf = (path: string): string | undefined => /^packages\/[^/]+\/src\/[^/]+\/[^/]+(?=\/)/.exec(path)?.[0]
 
 /** Groups of which each reaches every other. */
 export const circlesOf = (imports: ReadonlyMap<string, readonly string[]>): readonly (readonly string[])[] => {

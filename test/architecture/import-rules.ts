@@ -3,89 +3,114 @@ import { posix } from 'node:path'
 
 import ts from 'typescript'
 
-import { KEPT_APART, PARTS_WITH_INDEX, PURE_MODULES, PURE_ROOMS, isInCell, levelOf, roomOf } from './rooms.js'
+import { isEntry, packageNameOf } from './packages.js'
+import type { PackageFacts } from './packages.js'
+import { processProblems } from './process-rules.js'
+import {
+  MAY_USE,
+  ONLY_NAMES,
+  PARTS,
+  PURE_MODULES,
+  PURE_ROOMS,
+  WITHOUT_INDEX,
+  isInCell,
+  levelOf,
+  nameOf,
+  placeOf,
+} from './rooms.js'
+import type { Place } from './rooms.js'
 import type { SourceFile } from './source-tree.js'
 
-/** Every way in which the files of src/ break the rules about who may import and touch what. */
-export const importViolations = (files: readonly SourceFile[]): readonly string[] => files.flatMap(violationsOfFile)
+/** Every way in which the sources of the packages break the rules about who may import and touch what. */
+export const importViolations = (
+  files: readonly SourceFile[],
+  packages: readonly PackageFacts[],
+): readonly string[] => files.flatMap((file) => violationsOfFile(file, packages))
 
-const violationsOfFile = (file: SourceFile): readonly string[] => {
-  const room = roomOf(file.path)
-  if (room === undefined) return [`${file.path}: lies in no room`]
-  if (levelOf(room) === -1) return [`${file.path}: the room "${room}" is not known`]
+const violationsOfFile = (file: SourceFile, packages: readonly PackageFacts[]): readonly string[] => {
+  const place = placeOf(file.path)
+  if (place === undefined) return [`${file.path}: lies in no package`]
+  if (levelOf(place) === -1) return [`${file.path}: the room "${nameOf(place)}" is not known`]
   const problems = [
-    ...importedNames(file).flatMap((specifier) => importProblem(file.path, room, specifier) ?? []),
-    ...processProblems(file, room),
+    ...importedNames(file).flatMap((specifier) => importProblem(file.path, place, specifier, packages) ?? []),
+    ...takenBeyond(file, place),
+    ...processProblems(file, place),
   ]
-  return problems.map((problem) => `${file.path}: ${problem}`)
+  return Array.from(new Set(problems), (problem) => `${file.path}: ${problem}`)
 }
 
 // The compiler's own scanner: static and dynamic imports, re-exports, types and require() alike.
 const importedNames = ({ text }: SourceFile): readonly string[] =>
   ts.preProcessFile(text, true, true).importedFiles.map(({ fileName }) => fileName)
 
-const importProblem = (path: string, room: string, specifier: string): string | undefined => {
-  if (!specifier.startsWith('.')) return packageProblem(path, room, withPrefix(specifier))
+const importProblem = (
+  path: string,
+  place: Place,
+  specifier: string,
+  packages: readonly PackageFacts[],
+): string | undefined => {
+  if (!specifier.startsWith('.')) return moduleProblem(path, place, withPrefix(specifier), packages)
   const target = posix.join(posix.dirname(path), specifier)
-  const targetRoom = roomOf(target)
-  if (targetRoom === undefined) return `imports ${target}, which lies in no room`
-  if (targetRoom === room) return undefined
-  if (levelOf(targetRoom) === -1) return `imports the unknown room "${targetRoom}"`
-  if (KEPT_APART[room]?.includes(targetRoom) === true) return `${room} must not import ${targetRoom}`
-  if (levelOf(targetRoom) >= levelOf(room)) return `${room} must not import ${targetRoom}`
-  if (target !== `src/${targetRoom}/index.js` && !PARTS_WITH_INDEX.includes(target))
+  const other = placeOf(target)
+  if (other?.package !== place.package) return `imports ${target}, outside of its package`
+  if (other.room === place.room) return undefined
+  if (levelOf(other) === -1) return `imports the unknown room "${nameOf(other)}"`
+  if (levelOf(other) >= levelOf(place)) return `${nameOf(place)} must not import ${nameOf(other)}`
+  const index = `packages/${other.package}/src/${other.room}/index.js`
+  if (target !== index && !PARTS.includes(target) && !WITHOUT_INDEX.includes(nameOf(other)))
     return `imports ${target} past the index of its room`
   return undefined
 }
 
 const withPrefix = (specifier: string): string => (builtinModules.includes(specifier) ? `node:${specifier}` : specifier)
 
-const packageProblem = (path: string, room: string, module: string): string | undefined => {
-  if (module === 'node:child_process' && room !== 'sandbox' && !isInCell(path)) return 'only sandbox starts processes'
-  if (PURE_ROOMS.includes(room) && !PURE_MODULES.includes(module))
-    return `${room} computes only; it must not import ${module}`
-  if (module === 'node:process' && room !== 'cli') return 'only cli looks at process; take what you need as a parameter'
+const moduleProblem = (
+  path: string,
+  place: Place,
+  module: string,
+  packages: readonly PackageFacts[],
+): string | undefined => {
+  const name = packageNameOf(module)
+  const other = packages.find((each) => each.name === name)
+  if (other !== undefined && MAY_USE[place.package]?.includes(name) !== true)
+    return `${place.package} must not import ${name}`
+  if (other !== undefined && !isEntry(other, module)) return `imports ${module}, which is no public entry of ${name}`
+  const own = packages.find(({ folder }) => folder === place.package)
+  if (!module.startsWith('node:') && own?.dependencies.includes(name) !== true)
+    return `imports ${name}, on which its package does not depend`
+  if (module === 'node:child_process' && nameOf(place) !== 'core/sandbox' && !isInCell(path))
+    return 'only sandbox starts processes'
+  if (PURE_ROOMS.includes(nameOf(place)) && !PURE_MODULES.includes(module))
+    return `${nameOf(place)} computes only; it must not import ${module}`
+  if (module === 'node:process' && place.room !== 'commands')
+    return 'only commands look at process; take what you need as a parameter'
   return undefined
 }
 
-/** Who may read which members of `process`. */
-const READERS: Readonly<Record<string, string>> = { env: 'cli', argv: 'cli', platform: 'platform' }
-
-const mayRead = (path: string, room: string, member: string): boolean =>
-  READERS[member] === undefined || READERS[member] === room || (READERS[member] === 'cli' && isInCell(path))
-
-/** `process.env`, `process['argv']`, `const { env } = process`, `globalThis.process.env` */
-const processProblems = ({ path, text }: SourceFile, room: string): readonly string[] => {
-  const problems: string[] = []
-  const check = (name: string) => {
-    if (!mayRead(path, room, name)) problems.push(`reads process.${name}; only ${READERS[name]} does`)
-  }
-  const visit = (node: ts.Node): void => {
-    if (ts.isPropertyAccessExpression(node) && isProcess(node.expression)) check(node.name.text)
-    if (ts.isElementAccessExpression(node) && isProcess(node.expression)) {
-      const key = node.argumentExpression
-      // A computed name may be any of them.
-      check(ts.isStringLiteralLike(key) ? key.text : 'env')
-    }
-    if (
-      ts.isVariableDeclaration(node) &&
-      node.initializer !== undefined &&
-      isProcess(node.initializer) &&
-      ts.isObjectBindingPattern(node.name)
-    ) {
-      for (const { propertyName, name } of node.name.elements) {
-        check((propertyName ?? name).getText())
-      }
-    }
-    ts.forEachChild(node, visit)
-  }
-  visit(ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true))
-  return problems
+/** Of rooms that may have only some names of an entry. */
+const takenBeyond = ({ path, text }: SourceFile, place: Place): readonly string[] => {
+  const allowed = ONLY_NAMES[nameOf(place)]
+  if (allowed === undefined) return []
+  const { statements } = ts.createSourceFile(path, text, ts.ScriptTarget.Latest)
+  return statements.flatMap((statement) => {
+    if (!ts.isImportDeclaration(statement) && !ts.isExportDeclaration(statement)) return []
+    const { moduleSpecifier } = statement
+    if (moduleSpecifier === undefined || !ts.isStringLiteral(moduleSpecifier)) return []
+    const module = moduleSpecifier.text
+    if (!module.startsWith('cordon')) return []
+    const names = allowed[module] ?? []
+    return names === 'all'
+      ? []
+      : namesOf(statement)
+          .filter((name) => !names.includes(name))
+          .map((name) => `${nameOf(place)} must not have ${name} of ${module}`)
+  })
 }
 
-const isProcess = (node: ts.Node): boolean =>
-  (ts.isIdentifier(node) && node.text === 'process') ||
-  (ts.isPropertyAccessExpression(node) &&
-    node.name.text === 'process' &&
-    ts.isIdentifier(node.expression) &&
-    node.expression.text === 'globalThis')
+/** What a statement takes of a module. Without a list it is everything. */
+const namesOf = (statement: ts.ImportDeclaration | ts.ExportDeclaration): readonly string[] => {
+  const list = ts.isImportDeclaration(statement) ? statement.importClause?.namedBindings : statement.exportClause
+  return list !== undefined && (ts.isNamedImports(list) || ts.isNamedExports(list))
+    ? list.elements.map(({ name, propertyName }) => (propertyName ?? name).text)
+    : ['everything']
+}

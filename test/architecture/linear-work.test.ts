@@ -2,11 +2,11 @@
 // their patterns.
 import { expect, test } from 'vitest'
 
-import { oneLine } from '../../src/cli/text/console-text.js'
-import { readBoundedJson } from '../../src/gate/input/bounded-json.js'
-import { readCommand } from '../../src/gate/commands/command-line.js'
-import { redactText } from '../../src/runtime/events/redact.js'
-import { readEvents } from '../../src/store/server-events.js'
+import { oneLine } from '../../packages/core/src/line/text/console-text.js'
+import { readBoundedJson } from '../../packages/core/src/gate/input/bounded-json.js'
+import { readCommand } from '../../packages/core/src/gate/commands/command-line.js'
+import { redactText } from '../../packages/core/src/runtime/events/redact.js'
+import { readEvents } from '../../packages/team/src/store/server-events.js'
 import { expectLinear } from '../linear.js'
 
 const PIECES = [

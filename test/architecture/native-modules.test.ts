@@ -1,28 +1,27 @@
-// The files of native/ include each other one way, and follow the rules of docs/inside/cell.md.
+// The files of packages/core/native/ include each other one way, and follow the rules of ARCHITECTURE.md.
 import { join } from 'node:path'
 
 import { describe, expect, it, test } from 'vitest'
 
 import { declaredElsewhere, includedFolderCycles, includesByPart, linesOf, moduleCycles } from './native-modules.js'
-import { readTree } from './source-tree.js'
+import { FOLDERS, readTree } from './source-tree.js'
 
 const ROOT = join(import.meta.dirname, '..', '..')
-const SOURCES = readTree(ROOT, ['native'], /\.[ch]$/).filter(({ path }) => !path.startsWith('native/fuzz/'))
+const SOURCES = readTree(ROOT, FOLDERS.native, /\.[ch]$/).filter(({ path }) => !path.startsWith('packages/core/native/fuzz/'))
+
+const NATIVE = 'packages/core/native'
 
 /** What each part may include: what all processes share, what builds the boundary, and nothing of another process. */
-const SHARED = ['native/processes', 'native/wire']
+const SHARED = ['processes', 'wire']
 const PARTS: Readonly<Record<string, readonly string[]>> = {
-  'native/wire': [],
-  'native/processes': ['native/wire'],
-  'native/boundary': SHARED,
-  'native/keeper': ['native/boundary', ...SHARED],
-  'native/supervisor': ['native/boundary', ...SHARED],
-  'native/watcher': ['native/wire'],
-  'native/relay': ['native/wire'],
-  'native/main.c': [
-    ...['native/boundary', 'native/keeper', 'native/relay', 'native/supervisor', 'native/watcher'],
-    ...SHARED,
-  ],
+  'wire': [],
+  'processes': ['wire'],
+  'boundary': SHARED,
+  'keeper': ['boundary', ...SHARED],
+  'supervisor': ['boundary', ...SHARED],
+  'watcher': ['wire'],
+  'relay': ['wire'],
+  'main.c': ['boundary', 'keeper', 'relay', 'supervisor', 'watcher', ...SHARED],
 }
 
 describe('this repository', () => {
@@ -46,7 +45,7 @@ describe('this repository', () => {
   })
 
   test('memory is allocated in one place, which ends the process if there is none', () => {
-    const others = SOURCES.filter(({ path }) => path !== 'native/wire/memory.c')
+    const others = SOURCES.filter(({ path }) => path !== `${NATIVE}/wire/memory.c`)
     expect(linesOf(others, /\b(?:[mc]alloc|realloc(?:array)?|strn?dup|v?asprintf|open_memstream|abort)\(/)).toEqual([])
   })
 
@@ -56,7 +55,7 @@ describe('this repository', () => {
 })
 
 describe('the search for cycles', () => {
-  const file = (path: string, text: string) => ({ path: `native/${path}`, text })
+  const file = (path: string, text: string) => ({ path: `${NATIVE}/${path}`, text })
 
   it('reads the header and source of a module together', () => {
     const files = [
@@ -65,7 +64,7 @@ describe('the search for cycles', () => {
       file('wire/b.h', '#include "wire/c.h"'),
       file('wire/c.c', '#include "wire/a.h"'),
     ]
-    expect(moduleCycles(files)).toEqual([['native/wire/a', 'native/wire/b', 'native/wire/c']])
+    expect(moduleCycles(files)).toEqual([[`${NATIVE}/wire/a`, `${NATIVE}/wire/b`, `${NATIVE}/wire/c`]])
   })
 
   it('finds a cycle of folders without a cycle of modules', () => {
@@ -76,7 +75,7 @@ describe('the search for cycles', () => {
       file('wire/d.h', ''),
     ]
     expect(moduleCycles(files)).toEqual([])
-    expect(includedFolderCycles(files)).toEqual([['native/keeper', 'native/wire']])
+    expect(includedFolderCycles(files)).toEqual([[`${NATIVE}/keeper`, `${NATIVE}/wire`]])
   })
 
   it('finds a cycle behind a header that declares functions of another file', () => {
@@ -85,6 +84,6 @@ describe('the search for cycles', () => {
       file('wire/a.c', 'int here(void)\n{\n}\n'),
       file('wire/b.c', 'void *elsewhere(int a, int b)\n{\n}\n'),
     ]
-    expect(declaredElsewhere(files)).toEqual(['native/wire/a.h: elsewhere'])
+    expect(declaredElsewhere(files)).toEqual([`${NATIVE}/wire/a.h: elsewhere`])
   })
 })

@@ -1,4 +1,4 @@
-// Reads the modules of native/ (NAME.c with NAME.h) from their text.
+// Reads the modules of packages/core/native/ (NAME.c with NAME.h) from their text.
 import { posix } from 'node:path'
 
 import { circlesOf } from './import-cycles.js'
@@ -9,7 +9,7 @@ type Graph = ReadonlyMap<string, readonly string[]>
 const moduleOf = (path: string): string => path.replace(/\.[ch]$/, '')
 
 const includedFiles = ({ text }: SourceFile): readonly string[] =>
-  Array.from(text.matchAll(/^#include "([^"]+)"/gm), ([, path = '']) => `native/${path}`)
+  Array.from(text.matchAll(/^#include "([^"]+)"/gm), ([, path = '']) => `packages/core/native/${path}`)
 
 /** What each module (or folder, or other group) includes of others. */
 const includesBy = (files: readonly SourceFile[], groupOf: (path: string) => string): Graph => {
@@ -29,8 +29,8 @@ export const moduleCycles = (files: readonly SourceFile[]): Circles => circlesOf
 export const includedFolderCycles = (files: readonly SourceFile[]): Circles =>
   circlesOf(includesBy(files, (path) => posix.dirname(path)))
 
-/** `native/keeper` of `native/keeper/network/dns.c`; the file itself of `native/main.c`. */
-export const partOf = (path: string): string => /^native\/[^/]+/.exec(path)?.[0] ?? path
+/** `keeper` of `packages/core/native/keeper/network/dns.c`; `main.c` of the file itself. */
+const partOf = (path: string): string => /^packages\/core\/native\/([^/]+)/.exec(path)?.[1] ?? path
 
 export const includesByPart = (files: readonly SourceFile[]): Graph => includesBy(files, partOf)
 

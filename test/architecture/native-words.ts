@@ -7,7 +7,7 @@ export interface NativeWords {
   readonly lettersOf: (enumeration: string) => readonly (readonly [string, string])[]
   readonly namesOf: (enumeration: string) => readonly string[]
   readonly constant: (name: string) => string | undefined
-  /** Single words in quotes in one file (a path below native/), but for the stages of die(). */
+  /** Single words in quotes in one file (a path below packages/core/native/), but for the stages of die(). */
   readonly wordsIn: (file: string) => readonly string[]
   /** Letters that a function tells apart, by the constants that they stand for. */
   readonly casesIn: (file: string, functionName: string, prefix: string) => Readonly<Record<string, string>>
@@ -26,7 +26,7 @@ const unescaped = (literal: string): string => literal.replaceAll('\\"', '"')
 
 export const readNativeWords = (files: readonly SourceFile[]): NativeWords => {
   const everything = files.map(({ text }) => text).join('\n')
-  const textOf = (file: string) => files.find(({ path }) => path === `native/${file}`)?.text ?? ''
+  const textOf = (file: string) => files.find(({ path }) => path === `packages/core/native/${file}`)?.text ?? ''
   const bodyOf = (enumeration: string) => new RegExp(`enum ${enumeration} \\{([^}]*)\\}`).exec(everything)?.[1] ?? ''
   const literals = all(everything, /"((?:[^"\\\n]|\\.)*)"/g).map(unescaped)
   return {

@@ -1,29 +1,35 @@
-// docs/protocol.md, the TypeScript side and the C side have the same words.
+// packages/core/docs/protocol.md, the TypeScript side and the C side have the same words.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { describe, expect, test } from 'vitest'
 
-import type { AbsolutePath } from '../../src/policy/index.js'
-import { FORMS } from '../../src/policy/index.js'
-import { PLAN_VERSION, encodePlan } from '../../src/sandbox/plan/encode-plan.js'
-import { ADDRESSES, EVENTS, VIOLATIONS, parseCellEvent } from '../../src/sandbox/result/events.js'
-import { FROM_CELL, FROM_WATCHER, TO_CELL, TO_WATCHER } from '../../src/sandbox/frames.js'
-import { PROBE_STATUSES } from '../../src/sandbox/host/probe-cell.js'
-import { RELAY_FRAMES } from '../../src/sandbox/container/carried-connections.js'
-import { ALL_FRAMES, PLAN_LIMITS, REACH_KINDS, STREAM_LETTERS, TRAPS } from '../../src/sandbox/plan/plan.js'
-import type { Plan, Step } from '../../src/sandbox/plan/plan.js'
-import { DEED_LETTERS, SCOPE_LETTERS } from '../../src/sandbox/watch/watcher.js'
-import { WAYS_OUT } from '../../src/sandbox/result/setup-failure.js'
+import type { AbsolutePath } from '../../packages/core/src/policy/index.js'
+import { FORMS } from '../../packages/core/src/policy/index.js'
+import { PLAN_VERSION, encodePlan } from '../../packages/core/src/sandbox/plan/encode-plan.js'
+import { ADDRESSES, EVENTS, VIOLATIONS, parseCellEvent } from '../../packages/core/src/sandbox/result/events.js'
+import { FROM_CELL, FROM_WATCHER, TO_CELL, TO_WATCHER } from '../../packages/core/src/sandbox/frames.js'
+import { PROBE_STATUSES } from '../../packages/core/src/sandbox/host/probe-cell.js'
+import { RELAY_FRAMES } from '../../packages/core/src/sandbox/container/carried-connections.js'
+import {
+  ALL_FRAMES,
+  PLAN_LIMITS,
+  REACH_KINDS,
+  STREAM_LETTERS,
+  TRAPS,
+} from '../../packages/core/src/sandbox/plan/plan.js'
+import type { Plan, Step } from '../../packages/core/src/sandbox/plan/plan.js'
+import { DEED_LETTERS, SCOPE_LETTERS } from '../../packages/core/src/sandbox/watch/watcher.js'
+import { WAYS_OUT } from '../../packages/core/src/sandbox/result/setup-failure.js'
 
 import { readNativeWords } from './native-words.js'
 import { tablesOf } from './protocol-page.js'
-import { readTree } from './source-tree.js'
+import { FOLDERS, readTree } from './source-tree.js'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 
-const native = readNativeWords(readTree(ROOT, ['native'], /\.[ch]$/))
-const tables = tablesOf(readFileSync(join(ROOT, 'docs', 'protocol.md'), 'utf8'))
+const native = readNativeWords(readTree(ROOT, FOLDERS.native, /\.[ch]$/))
+const tables = tablesOf(readFileSync(join(ROOT, 'packages/core/docs/protocol.md'), 'utf8'))
 
 const sorted = (words: Iterable<string>): readonly string[] => [...new Set(words)].sort()
 const inTable = (heading: string): readonly string[] => sorted(tables.get(heading) ?? [])

@@ -1,53 +1,148 @@
+/** `packages/core/src/policy/glob/a.ts` is in the room `policy` of the package `core`. */
+export interface Place {
+  readonly package: string
+  readonly room: string
+}
+
+/** The room of files that lie directly in src/: the entry of a package, or a package without rooms. */
+export const ENTRY = '(entry)'
+
 /**
- * The rooms of src/ in the order of their imports: a room may import rooms of earlier lines only.
- * Rooms on one line never import each other.
+ * The rooms of each package in the order of their imports: a room may import rooms of earlier lines only. Rooms on one
+ * line never import each other.
  */
-export const ROOM_ORDER: readonly (readonly string[])[] = [
-  ['errors', 'shapes', 'platform'],
-  ['policy'],
-  ['gate'],
-  ['sandbox', 'egress', 'store', 'analysis', 'manifest'],
-  ['runtime'],
-  ['server', 'mcp-server', 'mcp-auth', 'adapters', 'eslint'],
-  ['mcp'],
-  ['cli'],
-]
+export const ROOM_ORDER: Readonly<Record<string, readonly (readonly string[])[]>> = {
+  core: [
+    ['errors', 'shapes', 'platform'],
+    ['policy'],
+    ['gate'],
+    ['sandbox', 'egress', 'manifest', 'door'],
+    ['runtime'],
+    ['line'],
+    ['settings'],
+    ['products'],
+    ['run'],
+    ['hook'],
+    ['commands'],
+  ],
+  mcp: [
+    ['errors'],
+    ['consent', 'server', 'login', 'packages'],
+    ['wire'],
+    ['stateless'],
+    ['http'],
+    ['bridge'],
+    ['gateway'],
+    ['servers'],
+    ['clients'],
+    ['commands'],
+  ],
+  team: [
+    ['errors'],
+    ['store'],
+    ['tools', 'server'],
+    ['registry', 'options'],
+    ['runner'],
+    ['commands'],
+    [ENTRY],
+  ],
+  manifest: [
+    ['errors'],
+    ['analysis', 'flow'],
+    ['verify'],
+    ['project', 'report'],
+    ['inspect'],
+    ['commands'],
+    [ENTRY],
+  ],
+  eslint: [[ENTRY]],
+  adapters: [[ENTRY]],
+}
+
+/** Every room, as `core/policy`. */
+export const ROOMS: readonly string[] = Object.entries(ROOM_ORDER).flatMap(([name, order]) =>
+  order.flat().map((room) => `${name}/${room}`),
+)
+
+/** Whose public entries a package may import. */
+export const MAY_USE: Readonly<Record<string, readonly string[]>> = {
+  core: [],
+  mcp: ['cordon'],
+  team: ['cordon'],
+  manifest: ['cordon'],
+  eslint: ['cordon', '@cordon/manifest'],
+  adapters: ['cordon'],
+}
 
 /**
  * Rooms that compute and touch nothing. They may use what only computes, too; `node:module` to load such a thing late.
  */
-export const PURE_ROOMS: readonly string[] = ['errors', 'shapes', 'policy', 'gate', 'manifest']
-export const PURE_MODULES: readonly string[] = ['node:crypto', 'node:module', 'node:path', 'node:path/posix', 'yaml']
+export const PURE_ROOMS: readonly string[] = [
+  ...['core/errors', 'core/shapes', 'core/policy', 'core/gate', 'core/manifest'],
+  ...['manifest/errors', 'manifest/flow', 'manifest/verify'],
+]
+export const PURE_MODULES: readonly string[] = [
+  ...['node:crypto', 'node:module', 'node:path', 'node:path/posix', 'yaml'],
+  ...['cordon/errors', 'cordon/shapes', 'cordon/policy', 'cordon/gate', 'cordon/manifest'],
+]
 
 /**
- * Earlier rooms that one has no business with: the server runs no tools, and holds none of their secrets (decision 16).
+ * What rooms may have of the core if that is less than all of it, by entry and name. The server runs no tools, and
+ * holds none of their secrets (decision 16): of the runtime it has only what answers at a port or socket.
  */
-export const KEPT_APART: Readonly<Record<string, readonly string[]>> = { server: ['sandbox', 'egress', 'runtime'] }
+export const ONLY_NAMES: Readonly<Record<string, Readonly<Record<string, readonly string[] | 'all'>>>> = {
+  'team/server': {
+    'cordon/errors': 'all',
+    'cordon/shapes': 'all',
+    'cordon/runtime': [
+      ...['Door', 'ListenAddress', 'bodyBytes', 'guardRequest', 'isLoopbackHost', 'listenOnAddress'],
+      ...['parseListenAddress', 'renderAddress', 'requireEncrypted', 'requireSafe'],
+    ],
+  },
+}
 
-/** Parts of a room that can be had without the whole, because `cordon run` should not wait for the rest. */
-export const PARTS_WITH_INDEX: readonly string[] = [
-  'src/runtime/agent-hook/index.js',
-  'src/runtime/audit/index.js',
-  'src/runtime/call/index.js',
-  'src/runtime/describe/index.js',
-  'src/runtime/held/index.js',
-  'src/runtime/events/index.js',
-  'src/runtime/hints/index.js',
-  'src/runtime/network/index.js',
-  'src/runtime/own-files/index.js',
-  'src/runtime/rule-files/index.js',
-  'src/runtime/tools/index.js',
-  'src/runtime/settings/index.js',
-  'src/mcp/http/index.js',
-  'src/server/door/index.js',
+/** Rooms that still have no index.ts. Others import their files. */
+export const WITHOUT_INDEX: readonly string[] = [
+  ...['core/line', 'core/settings', 'core/products', 'core/run', 'core/hook'],
+  ...['mcp/errors', 'mcp/wire', 'mcp/stateless', 'mcp/bridge', 'mcp/packages', 'mcp/servers', 'mcp/clients'],
+  ...['team/errors', 'team/tools', 'team/options', 'team/runner'],
+  ...['manifest/errors', 'manifest/flow', 'manifest/verify', 'manifest/inspect', 'manifest/report', 'manifest/project'],
+]
+
+/** Parts of a room with an index that can be had without the whole. */
+export const PARTS: readonly string[] = [
+  // `cordon run` should not wait for the rest of the runtime.
+  ...['audit', 'call', 'describe', 'events', 'held', 'hints', 'network', 'own-files', 'rule-files', 'settings', 'tools'].map(
+    (folder) => `packages/core/src/runtime/${folder}/index.js`,
+  ),
+  // The bridge runs in a cell, and needs no consent and no sessions there.
+  'packages/mcp/src/consent/look-alike.js',
+  'packages/mcp/src/http/mirrored-headers.js',
+  'packages/mcp/src/http/param-headers.js',
+  // Loads the rest of its room when a server wants a login.
+  'packages/mcp/src/login/logins.js',
 ]
 
 /** Programs that run inside a cell. They have words of their own, and may start others there. */
-const IN_CELLS: readonly string[] = ['src/mcp/bridge/', 'src/runtime/function-cell/']
+const IN_CELLS: readonly string[] = ['packages/mcp/src/bridge/', 'packages/core/src/runtime/function-cell/']
+
+/** What the rules still find. Once one is mended, the test fails until its line is gone: the list can only shrink. */
+export const STILL: readonly string[] = [
+  'packages/adapters/src/claude-agent.ts: imports @modelcontextprotocol/sdk, on which its package does not depend',
+  'packages/core/src/hook/change-settings.ts: reads process.argv; only commands does',
+  'packages/core/src/hook/rewrite.ts: reads process.argv; only commands does',
+  'packages/core/src/run/prepare-run.ts: reads process.argv; only commands does',
+]
 
 export const isInCell = (path: string): boolean => IN_CELLS.some((folder) => path.startsWith(folder))
 
-export const levelOf = (room: string): number => ROOM_ORDER.findIndex((level) => level.includes(room))
+export const levelOf = ({ package: name, room }: Place): number =>
+  ROOM_ORDER[name]?.findIndex((level) => level.includes(room)) ?? -1
 
-/** `src/policy/index.ts` → `policy` */
-export const roomOf = (path: string): string | undefined => /^src\/([^/]+)\//.exec(path)?.[1]
+export const nameOf = (place: Place): string => `${place.package}/${place.room}`
+
+/** Undefined outside of the sources of a package. */
+export const placeOf = (path: string): Place | undefined => {
+  const { name, room } = /^packages\/(?<name>[^/]+)\/src\/(?:(?<room>[^/]+)\/)?/.exec(path)?.groups ?? {}
+  return name === undefined ? undefined : { package: name, room: room ?? ENTRY }
+}

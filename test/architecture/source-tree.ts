@@ -7,9 +7,23 @@ export interface SourceFile {
   readonly text: string
 }
 
+const ofPackages = (folder: string): readonly string[] => PACKAGES.map((name) => `packages/${name}/${folder}`)
+
+/** The packages with sources of their own. */
+const PACKAGES = ['core', 'mcp', 'team', 'manifest', 'eslint', 'adapters']
+
+/** Of all packages, and those of the whole. */
+export const FOLDERS = {
+  sources: ofPackages('src'),
+  native: ['packages/core/native'],
+  tests: ['test', ...ofPackages('test')],
+  scripts: ['scripts', 'bench', 'packages/core/bin', ...ofPackages('scripts')],
+  pages: ['docs', ...ofPackages('docs')],
+} as const
+
 const SKIPPED = new Set(['node_modules', 'dist', 'build', 'coverage'])
 
-/** Every file beneath some folders of the repository; a folder that does not exist yet has none. */
+/** Every file beneath some folders of the repository. A folder that does not exist has none. */
 export const readTree = (root: string, folders: readonly string[], extensions: RegExp): readonly SourceFile[] =>
   folders.flatMap((folder) => walk(root, folder, extensions))
 

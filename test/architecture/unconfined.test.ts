@@ -3,9 +3,9 @@ import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
-import { readTree } from './source-tree.js'
+import { FOLDERS, readTree } from './source-tree.js'
 
-const tree = readTree(join(import.meta.dirname, '..', '..'), ['src'], /\.ts$/)
+const tree = readTree(join(import.meta.dirname, '..', '..'), FOLDERS.sources, /\.ts$/)
 const filesWith = (word: RegExp): readonly string[] =>
   tree
     .filter(({ text }) => word.test(text))
@@ -14,19 +14,19 @@ const filesWith = (word: RegExp): readonly string[] =>
 
 test('only the runner of runUnconfined starts a plain process', () => {
   expect(filesWith(/\brunPlainProcess\b/)).toEqual([
-    'src/runtime/run/unconfined-runner.ts',
-    'src/sandbox/host/plain-process.ts',
-    'src/sandbox/index.ts',
+    'packages/core/src/runtime/run/unconfined-runner.ts',
+    'packages/core/src/sandbox/host/plain-process.ts',
+    'packages/core/src/sandbox/index.ts',
   ])
   expect(filesWith(/\bcreateUnconfinedRunner\b/)).toEqual([
-    'src/runtime/assemble/prepare-cells.ts',
-    'src/runtime/run/unconfined-runner.ts',
+    'packages/core/src/runtime/assemble/prepare-cells.ts',
+    'packages/core/src/runtime/run/unconfined-runner.ts',
   ])
 })
 
 test('only runUnconfined has that runner', () => {
-  expect(filesWith(/\bunconfined\.runner\b/)).toEqual(['src/runtime/assemble/calls.ts'])
-  const calls = tree.find(({ path }) => path === 'src/runtime/assemble/calls.ts')?.text ?? ''
+  expect(filesWith(/\bunconfined\.runner\b/)).toEqual(['packages/core/src/runtime/assemble/calls.ts'])
+  const calls = tree.find(({ path }) => path === 'packages/core/src/runtime/assemble/calls.ts')?.text ?? ''
   expect(calls.match(/\bunconfined\.runner\b/g)).toHaveLength(1)
   expect(calls.slice(calls.indexOf('runUnconfined: async'), calls.indexOf('evaluate: ('))).toContain(
     'unconfined.runner',

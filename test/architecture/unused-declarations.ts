@@ -1,5 +1,5 @@
-// Finds declarations of src/ that the product does not use: no program imports them, and no page of the manual names
-// them. It follows names in the syntax tree. A local name that equals a declaration counts as a use of it.
+// Finds declarations of the packages that no program, other package or script imports, and that no page of the manual
+// names. It follows names in the syntax tree. A local name that equals a declaration counts as a use of it.
 import { posix } from 'node:path'
 
 import ts from 'typescript'
@@ -9,14 +9,16 @@ import type { SourceFile } from './source-tree.js'
 export interface Roots {
   /** Files that a program starts with. */
   readonly programs: readonly string[]
-  /** Files whose exports are public where the manual names them; types are public wherever something uses them. */
+  /** The source of each public entry, by what others import: `cordon/policy`. */
+  readonly entries: ReadonlyMap<string, string>
+  /** Files whose exports are public where the manual names them. Types are public wherever something uses them. */
   readonly publicFiles: readonly string[]
   readonly manual: string
-  /** Scripts beside src/, which import what was compiled to dist/. */
+  /** Scripts beside src/, which import public entries or what was compiled to dist/. */
   readonly scripts: readonly SourceFile[]
 }
 
-/** `src/policy/index.ts policyHash`: a declaration, or an export of one that is declared elsewhere. */
+/** `packages/core/src/policy/index.ts policyHash`: a declaration, or an export of one that is declared elsewhere. */
 type Name = string
 
 interface Module {
@@ -30,7 +32,7 @@ interface Module {
 const EVERYTHING = '*'
 
 export const unusedDeclarations = (files: readonly SourceFile[], roots: Roots): readonly string[] => {
-  const modules = new Map(files.map((file) => [file.path, readModule(file)]))
+  const modules = new Map(files.map((file) => [file.path, readModule(file, roots.entries)]))
   const namesIn = (path: string): readonly Name[] =>
     [...(modules.get(path)?.uses.keys() ?? [])].map((name) => nameOf(path, name))
   const used = new Set<Name>()
@@ -40,8 +42,8 @@ export const unusedDeclarations = (files: readonly SourceFile[], roots: Roots): 
     ...roots.programs.flatMap(namesIn),
     ...roots.publicFiles.flatMap(namesIn).filter((name) => new RegExp(`\\b${localOf(name)}\\b`).test(roots.manual)),
     ...roots.scripts
-      .flatMap((script) => [...readModule(script).uses.values()].flatMap((names) => [...names]))
-      .map((name) => name.replace(/^dist\//, 'src/')),
+      .flatMap((script) => [...readModule(script, roots.entries).uses.values()].flatMap((names) => [...names]))
+      .map((name) => name.replace(/^(packages\/[^/]+)\/dist\//, '$1/src/')),
   ]
   for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
     if (used.has(name)) continue
@@ -61,10 +63,13 @@ const nameOf = (path: string, name: string): Name => `${path} ${name}`
 const fileOf = (name: Name): string => name.split(' ')[0] ?? ''
 const localOf = (name: Name): string => name.split(' ')[1] ?? ''
 
-const readModule = ({ path, text }: SourceFile): Module => {
+const readModule = ({ path, text }: SourceFile, entries: Roots['entries']): Module => {
   const { statements } = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true)
-  const from = (specifier: ts.Expression): string =>
-    ts.isStringLiteral(specifier) ? posix.join(posix.dirname(path), specifier.text).replace(/\.js$/, '.ts') : ''
+  const from = (specifier: ts.Expression): string => {
+    if (!ts.isStringLiteral(specifier)) return ''
+    if (!specifier.text.startsWith('.')) return entries.get(specifier.text) ?? ''
+    return posix.join(posix.dirname(path), specifier.text).replace(/\.js$/, '.ts')
+  }
   const imported = new Map<string, Name>()
   const passedTypes = new Set<string>()
   const uses = new Map<string, Set<Name>>()
@@ -131,3 +136,9 @@ const boundBy = (name: ts.BindingName): readonly string[] =>
   ts.isIdentifier(name)
     ? [name.text]
     : name.elements.flatMap((element) => (ts.isBindingElement(element) ? boundBy(element.name) : []))
+
+/** The imports of these entries that a page shows, each with a use of its names. */
+export const examplesIn = (page: string, entries: readonly string[]): readonly string[] =>
+  Array.from(page.matchAll(/\bimport (?:type )?\{([^{}]*)\} from '([^']+)'/g), ([statement, names = '', entry = '']) =>
+    entries.includes(entry) ? `${statement}\nuse(${names.replaceAll(/\btype |\w+ as /g, '')})` : '',
+  ).filter((text) => text !== '')

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
 
-import { renderHelp } from '../../src/cli/help.js'
-import type { CommandHelp } from '../../src/cli/help.js'
-import { GENERATE_HELP } from '../../src/cli/manifest/generate-help.js'
-import { VERIFY_HELP } from '../../src/cli/manifest/verify-help.js'
-import { MCP_LOGIN_ACTIONS, MCP_LOGIN_HELP } from '../../src/cli/mcp-login/mcp-login-help.js'
-import { MCP_SETUP_ACTIONS, MCP_SETUP_HELP } from '../../src/cli/mcp-setup/mcp-setup-help.js'
-import { MECHANISMS } from '../../src/policy/index.js'
+import { renderHelp } from '../../packages/core/src/line/help.js'
+import type { CommandHelp } from '../../packages/core/src/line/help.js'
+import { GENERATE_HELP } from '../../packages/manifest/src/commands/generate-help.js'
+import { VERIFY_HELP } from '../../packages/manifest/src/commands/verify-help.js'
+import { MCP_LOGIN_ACTIONS, MCP_LOGIN_HELP } from '../../packages/mcp/src/commands/mcp-login-help.js'
+import { MCP_SETUP_ACTIONS, MCP_SETUP_HELP } from '../../packages/mcp/src/commands/mcp-setup-help.js'
+import { MECHANISMS } from '../../packages/core/src/policy/index.js'
 
 import { HELPS, expectAllCommands } from './helps.js'
 

@@ -3,27 +3,27 @@ import { readFileSync } from 'node:fs'
 
 import { expect } from 'vitest'
 
-import { APPROVALS_HELP } from '../../src/cli/team/approvals-help.js'
-import { parseArguments, parseScattered } from '../../src/cli/arguments.js'
-import type { Arguments } from '../../src/cli/arguments.js'
-import { CALLS_HELP } from '../../src/cli/team/calls-help.js'
-import { CREDENTIALS_HELP } from '../../src/cli/team/credentials-help.js'
-import { DEMO_HELP } from '../../src/cli/demo/demo-help.js'
-import { DOCTOR_HELP } from '../../src/cli/doctor/doctor-help.js'
-import type { CommandHelp } from '../../src/cli/help.js'
-import { HOOK_HELP } from '../../src/cli/hook/hook-help.js'
-import { LOG_HELP } from '../../src/cli/log/log-help.js'
-import { MANIFEST_HELP } from '../../src/cli/manifest/manifest-help.js'
-import { MCP_HELP } from '../../src/cli/mcp/mcp-help.js'
-import { POLICY_HELP } from '../../src/cli/policy/policy-help.js'
-import { RUN_HELP } from '../../src/cli/request/run-options.js'
-import { RUNS_HELP } from '../../src/cli/team/runs-help.js'
-import { RUNNER_HELP } from '../../src/cli/team/runner-help.js'
-import { SERVE_HELP } from '../../src/cli/team/serve-help.js'
-import { TEAM_HELP } from '../../src/cli/team/team-help.js'
-import { TOKENS_HELP } from '../../src/cli/team/tokens-help.js'
-import { TOOLS_HELP } from '../../src/cli/team/tools-help.js'
-import { WHY_HELP } from '../../src/cli/log/why-help.js'
+import { APPROVALS_HELP } from '../../packages/team/src/commands/approvals-help.js'
+import { parseArguments, parseScattered } from '../../packages/core/src/line/arguments.js'
+import type { Arguments } from '../../packages/core/src/line/arguments.js'
+import { CALLS_HELP } from '../../packages/team/src/commands/calls-help.js'
+import { CREDENTIALS_HELP } from '../../packages/team/src/commands/credentials-help.js'
+import { DEMO_HELP } from '../../packages/core/src/commands/demo/demo-help.js'
+import { DOCTOR_HELP } from '../../packages/core/src/commands/doctor/doctor-help.js'
+import type { CommandHelp } from '../../packages/core/src/line/help.js'
+import { HOOK_HELP } from '../../packages/core/src/hook/hook-help.js'
+import { LOG_HELP } from '../../packages/core/src/commands/log/log-help.js'
+import { MANIFEST_HELP } from '../../packages/manifest/src/commands/manifest-help.js'
+import { MCP_HELP } from '../../packages/mcp/src/commands/mcp-help.js'
+import { POLICY_HELP } from '../../packages/core/src/commands/policy/policy-help.js'
+import { RUN_HELP } from '../../packages/core/src/run/request/run-options.js'
+import { RUNS_HELP } from '../../packages/team/src/commands/runs-help.js'
+import { RUNNER_HELP } from '../../packages/team/src/commands/runner-help.js'
+import { SERVE_HELP } from '../../packages/team/src/commands/serve-help.js'
+import { TEAM_HELP } from '../../packages/team/src/commands/team-help.js'
+import { TOKENS_HELP } from '../../packages/team/src/commands/tokens-help.js'
+import { TOOLS_HELP } from '../../packages/team/src/commands/tools-help.js'
+import { WHY_HELP } from '../../packages/core/src/commands/log/why-help.js'
 
 /** In the order of docs/cli.md. */
 export const HELPS: Readonly<Record<string, CommandHelp>> = {
@@ -47,7 +47,7 @@ export const HELPS: Readonly<Record<string, CommandHelp>> = {
   demo: DEMO_HELP,
 }
 
-const MAIN = readFileSync(new URL('../../src/cli/dispatch.ts', import.meta.url), 'utf8')
+const MAIN = readFileSync(new URL('../../packages/core/src/commands/dispatch.ts', import.meta.url), 'utf8')
 const KNOWN = Array.from(MAIN.matchAll(/^ {2}([a-z]+): \{\s+help: /gm), ([, name = '']) => name)
 
 /** A command is in the list here when it is in that of the program. */

@@ -4,14 +4,14 @@ import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
-import { renderHelp } from '../../src/cli/help.js'
+import { renderHelp } from '../../packages/core/src/line/help.js'
 
-import { GENERATE_HELP } from '../../src/cli/manifest/generate-help.js'
-import { INSPECT_HELP } from '../../src/cli/manifest/inspect-help.js'
-import { SUGGEST_HELP } from '../../src/cli/manifest/suggest-help.js'
-import { VERIFY_HELP } from '../../src/cli/manifest/verify-help.js'
-import { MCP_LOGIN_ACTIONS, MCP_LOGIN_HELP } from '../../src/cli/mcp-login/mcp-login-help.js'
-import { MCP_SETUP_ACTIONS, MCP_SETUP_HELP } from '../../src/cli/mcp-setup/mcp-setup-help.js'
+import { GENERATE_HELP } from '../../packages/manifest/src/commands/generate-help.js'
+import { INSPECT_HELP } from '../../packages/manifest/src/commands/inspect-help.js'
+import { SUGGEST_HELP } from '../../packages/manifest/src/commands/suggest-help.js'
+import { VERIFY_HELP } from '../../packages/manifest/src/commands/verify-help.js'
+import { MCP_LOGIN_ACTIONS, MCP_LOGIN_HELP } from '../../packages/mcp/src/commands/mcp-login-help.js'
+import { MCP_SETUP_ACTIONS, MCP_SETUP_HELP } from '../../packages/mcp/src/commands/mcp-setup-help.js'
 
 import { HELPS } from './helps.js'
 
@@ -70,7 +70,7 @@ test.each(Object.entries(HELPS))('the help of cordon %s names only existing opti
 
 test('an unknown option is found, also in a pipeline', () => {
   expect(
-    namedIn('`cordon runner --tools DIR --no-such-thing | cordon tools register - --nor-this`').filter(
+    namedIn('`cordon runner --tools DIR --no-such-thing | cordon team tools register - --nor-this`').filter(
       (each) => !isKnown(each),
     ),
   ).toEqual([

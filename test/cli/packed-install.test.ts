@@ -5,9 +5,10 @@ import { join, relative } from 'node:path'
 
 import { beforeEach, describe, expect, test } from 'vitest'
 
-import { ROOT, npmIn, npmProgram, onPath, packAllNeeded, packInto } from '../packed-package.js'
+import { CORE } from '../repository.js'
+import { npmIn, npmProgram, onPath, packAllNeeded, packInto } from '../packed-package.js'
 import { needs } from '../requirement.js'
-import { temporaryFolder } from './cordon.js'
+import { temporaryFolder } from '../../packages/core/test/cli/cordon.js'
 
 const LAUNCHER_PACKAGE = `@cordon/launcher-linux-${process.arch}`
 const folder = temporaryFolder()
@@ -79,7 +80,7 @@ describe('npm install of the packed package', { timeout: 900_000 }, () => {
   test('with a compiler builds the launcher, and the command line and the library work', () => {
     mkdirSync(place)
     const { status, output } = npm(
-      ['install', packInto(npm, ROOT, packed, SYSTEM), ...packAllNeeded(folder)],
+      ['install', packInto(npm, CORE, packed, SYSTEM), ...packAllNeeded(folder)],
       place,
       SYSTEM,
     )
@@ -126,7 +127,7 @@ describe('npm install of the packed package', { timeout: 900_000 }, () => {
   test('the script without a compiler uses the prebuilt launcher', () => {
     const launcher = join(place, 'node_modules', LAUNCHER_PACKAGE)
     mkdirSync(join(launcher, 'bin'), { recursive: true })
-    copyFileSync(join(ROOT, 'build', 'cordon-cell'), join(launcher, 'bin', 'cordon-cell'))
+    copyFileSync(join(CORE, 'build', 'cordon-cell'), join(launcher, 'bin', 'cordon-cell'))
     writeFileSync(join(launcher, 'package.json'), JSON.stringify({ name: LAUNCHER_PACKAGE, version: '0.1.0' }))
     const { status, output } = rebuild(bare)
     expect(status, output).toBe(0)

@@ -6,15 +6,16 @@ import { fileURLToPath } from 'node:url'
 
 import { expect, test } from 'vitest'
 
-import { loadPolicyText } from '../../src/policy/index.js'
+import { CORE } from '../repository.js'
+import { loadPolicyText } from '../../packages/core/src/policy/index.js'
 
-import { CORDON, temporaryFolder } from './cordon.js'
+import { CORDON, temporaryFolder } from '../../packages/core/test/cli/cordon.js'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const README = readFileSync(join(ROOT, 'README.md'), 'utf8')
 const folder = temporaryFolder()
 
-const SANDBOX = readFileSync(join(ROOT, 'docs', 'sandbox.md'), 'utf8')
+const SANDBOX = readFileSync(join(CORE, 'docs', 'sandbox.md'), 'utf8')
 
 const block = (language: string, page = README): string =>
   new RegExp(`\`\`\`${language}\\n([^]*?)\`\`\``).exec(page)?.[1] ?? ''
@@ -61,7 +62,7 @@ test('the example of an agent runs as printed', () => {
 })
 
 test('the example of docs/runtime.md runs as printed', () => {
-  const source = /```js\n([^]*?)```/.exec(readFileSync(join(ROOT, 'docs', 'runtime.md'), 'utf8'))?.[1] ?? ''
+  const source = /```js\n([^]*?)```/.exec(readFileSync(join(CORE, 'docs', 'runtime.md'), 'utf8'))?.[1] ?? ''
   const place = project('runtime')
   writeFileSync(join(place, 'README.md'), 'four words are here\n')
   writeFileSync(join(place, 'example.mjs'), source)

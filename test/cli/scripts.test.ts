@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
-import { describeForms, temporaryFolder } from './cordon.js'
+import { describeForms, temporaryFolder } from '../../packages/core/test/cli/cordon.js'
 
 const folder = temporaryFolder()
 

@@ -1,11 +1,11 @@
 // Every refusal comes with a matching fix, at the command line and through the server.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
-import { typedStore } from '../../src/cli/store/store-help.js'
-import { CordonError } from '../../src/errors/index.js'
+import { typedStore } from '../../packages/team/src/options/store-help.js'
+import { CordonError } from '../../packages/core/src/errors/index.js'
 
-import { openServedTeam } from './served-team.js'
-import type { ServedTeam } from './served-team.js'
+import { openServedTeam } from '../../packages/team/test/cli/served-team.js'
+import type { ServedTeam } from '../../packages/team/test/cli/served-team.js'
 
 let team: ServedTeam
 beforeAll(async () => {
@@ -69,15 +69,15 @@ describe('a refused call says what would allow it', () => {
     await team.by('ada').ask('setProfile', { team: 'acme', name: 'readers', denyTools: ['look'] })
     await team.by('ada').ask('assignTool', { team: 'acme', tool: 'look', agent: 'bot', profile: 'readers' })
     expect(await refused()).toMatch(
-      /the profile readers does not allow the tool look \| .*cordon team profile readers .*cordon tools assign look bot --profile NAME/,
+      /the profile readers does not allow the tool look \| .*cordon team profile readers .*cordon team tools assign look bot --profile NAME/,
     )
     await team.by('ada').ask('assignTool', { team: 'acme', tool: 'look', agent: 'bot' })
-    expect(await refused('look', { plac: 'x' })).toMatch(/ \| cordon tools show look prints what it takes$/)
+    expect(await refused('look', { plac: 'x' })).toMatch(/ \| cordon team tools show look prints what it takes$/)
     await team.by('ada').ask('revokeTool', { team: 'acme', tool: 'send', agent: 'bot' })
-    expect(await refused('send')).toMatch(/not assigned to bot \| an admin assigns it: cordon tools assign send bot$/)
+    expect(await refused('send')).toMatch(/not assigned to bot \| an admin assigns it: cordon team tools assign send bot$/)
     await team.by('ada').ask('assignTool', { team: 'acme', tool: 'send', agent: 'bot' })
     await team.by('ada').ask('setToolStatus', { team: 'acme', tool: 'send', status: 'disabled' })
-    expect(await refused('send')).toMatch(/is disabled \| an admin enables it: cordon tools enable send$/)
+    expect(await refused('send')).toMatch(/is disabled \| an admin enables it: cordon team tools enable send$/)
     await team.by('ada').ask('setToolStatus', { team: 'acme', tool: 'send', status: 'active' })
   })
 })
@@ -99,10 +99,10 @@ test('an invalid answer says why, and what to do instead', async () => {
 
 test('a missing object comes with the command that lists them', async () => {
   const id = '01a1dfec-9932-7ea1-ade2-a0f44a4eb55f'
-  expect(await wayOut(team.by('anna').ask('findInvocation', { id }))).toContain('| see: cordon calls list')
-  expect(await wayOut(team.by('anna').ask('showRun', { id }))).toContain('| see: cordon runs list')
+  expect(await wayOut(team.by('anna').ask('findInvocation', { id }))).toContain('| see: cordon team calls list')
+  expect(await wayOut(team.by('anna').ask('showRun', { id }))).toContain('| see: cordon team runs list')
   expect(await wayOut(team.by('anna').ask('showTool', { team: 'acme', tool: 'nope' }))).toContain(
-    '| see: cordon tools list',
+    '| see: cordon team tools list',
   )
 })
 

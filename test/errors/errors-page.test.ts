@@ -3,9 +3,9 @@ import { join } from 'node:path'
 
 import { describe, expect, it } from 'vitest'
 
-import { ERRORS } from '../../src/errors/index.js'
-import type { ErrorText } from '../../src/errors/table.js'
+import type { ErrorText } from '../../packages/core/src/errors/index.js'
 
+import { ALL_ERRORS, TABLES } from './all-errors.js'
 import { FIX_EXAMPLES } from './fix-examples.js'
 
 const quoted = (text: string) => (text === '' ? '' : `\`${text.replaceAll('|', '\\|')}\``)
@@ -34,12 +34,12 @@ const renderPage = (): string =>
     '',
     'Every error has a code that stays, a message for the operator, and a message that is safe to show to a model.',
     'Words in braces are filled in. A fix that depends on the case is shown by an example. This page is ' +
-      'written from `src/errors/table.ts` by `npx vitest run test/errors -u`.',
+      'written from the tables of the packages by `npx vitest run test/errors -u`.',
     '',
-    ...Object.entries(ERRORS).map((entry) => renderEntry(entry)),
+    ...Object.entries(ALL_ERRORS).map((entry) => renderEntry(entry)),
   ].join('\n')
 
-const ROOT = join(import.meta.dirname, '..', '..')
+const ROOT = join(import.meta.dirname, '..', '..', 'packages')
 const PIECE = 12
 
 describe('docs/errors.md', () => {
@@ -48,7 +48,7 @@ describe('docs/errors.md', () => {
   })
 
   it('shows examples of fixes that Cordon prints', () => {
-    const sources = ['src', 'sql']
+    const sources = [...Object.keys(TABLES).map((name) => `${name}/src`), 'team/sql']
       .flatMap((folder) =>
         readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
           .filter((name) => /\.(?:ts|sql)$/.test(name))
@@ -65,6 +65,6 @@ describe('docs/errors.md', () => {
   })
 
   it('lists codes in kebab-case only', () => {
-    expect(Object.keys(ERRORS).filter((code) => !/^[a-z]+(-[a-z]+)*$/.test(code))).toEqual([])
+    expect(Object.keys(ALL_ERRORS).filter((code) => !/^[a-z]+(-[a-z]+)*$/.test(code))).toEqual([])
   })
 })

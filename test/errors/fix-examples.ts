@@ -1,11 +1,13 @@
 // Some fixes are written where the error is raised, and the table has only a placeholder. The page shows one example
 // of each.
-import type { ERRORS, ErrorCode } from '../../src/errors/table.js'
+import type { ALL_ERRORS, AnyErrorCode } from './all-errors.js'
 
-type Placed<Code extends ErrorCode> = (typeof ERRORS)[Code] extends { readonly fix: '{fix}' | '{hint}' } ? Code : never
+type Placed<Code extends AnyErrorCode> = (typeof ALL_ERRORS)[Code] extends { readonly fix: '{fix}' | '{hint}' }
+  ? Code
+  : never
 
 /** The compiler demands exactly the codes whose way out is nothing but a parameter. */
-export const FIX_EXAMPLES: Readonly<Record<{ [Code in ErrorCode]: Placed<Code> }[ErrorCode], string>> = {
+export const FIX_EXAMPLES: Readonly<Record<{ [Code in AnyErrorCode]: Placed<Code> }[AnyErrorCode], string>> = {
   'wasm-unusable': 'remove "network" from its policy; if the tool needs that, declare a processTool',
   'tool-unloadable': 'build it as a program for WASI 0.1: cargo build --target wasm32-wasip1',
   'manifest-exceeded':
@@ -56,15 +58,15 @@ export const FIX_EXAMPLES: Readonly<Record<{ [Code in ErrorCode]: Placed<Code> }
   'runner-tools-invalid': 'give each tool a name of its own',
   'credential-missing': 'store it: secret-tool store --label=openai service openai account me',
   'credential-unusable': 'see to it that its source holds the value alone, on one line',
-  'store-refused': 'an admin assigns it: cordon tools assign note agent-1',
-  'store-missing': 'see: cordon calls list',
+  'store-refused': 'an admin assigns it: cordon team tools assign note agent-1',
+  'store-missing': 'see: cordon team calls list',
   'store-state': 'resume it with the tool and the input that it was asked for with',
   'questions-too-many':
-    'wait for an answer, or take a call back: cordon calls cancel ID; an admin changes the limit: cordon ' +
+    'wait for an answer, or take a call back: cordon team calls cancel ID; an admin changes the limit: cordon ' +
     'team limit --agent agent-1 --waiting N',
   'listen-refused': 'write it like 127.0.0.1:7070 or [::1]:7070',
   'request-invalid': 'GET /openapi.json says what each request takes',
-  'request-unauthenticated': 'send Authorization: Bearer TOKEN; cordon tokens create makes one',
+  'request-unauthenticated': 'send Authorization: Bearer TOKEN; cordon team tokens create makes one',
   'request-refused': 'use the address that the server told when it started, or start it with --host NAME',
   'token-unsafe': 'name a new file in a folder of yours: --token-out FILE',
   'audit-unwritable': 'name a file in a folder that this user may write to',

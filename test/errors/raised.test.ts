@@ -3,19 +3,29 @@ import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
-import { ERRORS } from '../../src/errors/index.js'
+import { TABLES } from './all-errors.js'
 
-const SOURCES = join(import.meta.dirname, '..', '..', 'src')
+const PACKAGES = join(import.meta.dirname, '..', '..', 'packages')
 
-const raised = new Set(
-  readdirSync(SOURCES, { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.ts'))
-    .flatMap((name) =>
-      [...readFileSync(join(SOURCES, name), 'utf8').matchAll(/\bfail\(\s*'([a-z-]+)'/g)].map(([, code = '']) => code),
-    ),
-)
+const raisedIn = (name: string): ReadonlySet<string> => {
+  const sources = join(PACKAGES, name, 'src')
+  return new Set(
+    readdirSync(sources, { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.ts'))
+      .flatMap((file) =>
+        [...readFileSync(join(sources, file), 'utf8').matchAll(/\bfail\(\s*'([a-z-]+)'/g)].map(([, code = '']) => code),
+      ),
+  )
+}
 
-test('every code of the table is raised somewhere', () => {
-  expect(raised.size).toBeGreaterThan(20)
-  expect(Object.keys(ERRORS).filter((code) => !raised.has(code))).toEqual([])
+test.for(Object.entries(TABLES))('every code of the package %s is raised there', ([name, table]) => {
+  const raised = raisedIn(name)
+  expect(raised.size).toBeGreaterThan(0)
+  expect(Object.keys(table).filter((code) => !raised.has(code) && !raisedIn('team').has(code))).toEqual([])
+})
+
+test('no two packages have the same code', () => {
+  const codes = Object.values(TABLES).flatMap((table) => Object.keys(table))
+  expect(codes.length).toBeGreaterThan(100)
+  expect(codes.filter((code, at) => codes.indexOf(code) !== at)).toEqual([])
 })

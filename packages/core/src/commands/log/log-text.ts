@@ -1,0 +1,176 @@
+// Entries of the audit log as text.
+import type { CordonEvent } from '../../runtime/index.js'
+
+import { oneLine } from '../../line/text/console-text.js'
+import type { Paint } from '../../line/text/console-text.js'
+import { whyTerminated } from '../../run/text/ending-text.js'
+import { asWord } from '../../line/text/shell-word.js'
+import { counted } from '../../line/text/counted.js'
+
+/** One line: time, type, call and summary. */
+export const renderEvent = (event: CordonEvent, paint: Paint): string => {
+  const time = event.timestamp.replace('T', ' ').replace(/Z$/, '')
+  const call = (event.call_id ?? '-').slice(0, 8).padEnd(8)
+  return (
+    `${paint('dim', oneLine(time))}  ${paint(toneOf(event), oneLine(event.type).padEnd(20))}  ` +
+    `${paint('dim', oneLine(call))}  ${oneLine(summaryOf(event))}`
+  )
+}
+
+type Tone = Parameters<Paint>[0]
+
+const toneOf = (event: CordonEvent): Tone => {
+  switch (event.type) {
+    case 'tool.denied':
+    case 'sandbox.violation':
+    case 'sandbox.mismatch':
+    case 'sandbox.unconfined':
+    case 'hook.failed':
+    case 'audit.repaired':
+      return 'red'
+    case 'egress.request':
+    case 'egress.closed':
+      return event.problem === null ? 'bold' : 'yellow'
+    case 'egress.summed':
+    case 'process.terminated':
+    case 'permission.requested':
+    case 'policy.changed':
+      return 'yellow'
+    case 'permission.evaluated':
+      return event.permission_decision.decision === 'deny' ? 'red' : 'bold'
+    case 'tool.completed':
+      return event.status === 'ok' ? 'green' : 'red'
+    default:
+      return 'bold'
+  }
+}
+
+const summaryOf = (event: CordonEvent): string => {
+  switch (event.type) {
+    case 'session.started':
+      return `session ${event.session_id}, mode ${event.permission_state.mode}`
+    case 'session.ended':
+      return `${event.reason}, ${counted(event.calls, 'call')}`
+    case 'policy.changed':
+      return `${event.change}${event.tool === null ? '' : ` of ${event.tool}`}: ${event.because}`
+    case 'permission.evaluated': {
+      const { tool, decision, decision_source: source, decision_reason: reason } = event.permission_decision
+      return `${tool}: ${decision} (${source}): ${reason}`
+    }
+    case 'permission.requested':
+      return `${event.tool}: asked: ${event.reason}`
+    case 'permission.resolved':
+      return `${event.tool}: ${event.resolution}${event.by === null ? '' : ` by ${event.by}`}${because(event.reason)}`
+    case 'sandbox.applied':
+      return (
+        `${event.tool}: ${event.sandbox_profile.form}, network ${event.sandbox_profile.network.toString()}, ` +
+        `writes to ${event.sandbox_profile.write_roots.join(', ') || 'nothing'}`
+      )
+    case 'sandbox.violation':
+      return `${event.tool}: ${event.description}`
+    case 'sandbox.mismatch':
+      return `${event.tool}: the applied boundary differs from the permitted one: ${event.problem}`
+    case 'sandbox.unconfined':
+      return `${event.tool}: UNCONFINED: a plain process, without a sandbox (runUnconfined)`
+    case 'tool.called':
+      return `${event.tool} ${event.arguments.text ?? event.arguments.hash}`
+    case 'tool.denied':
+      return `${event.tool}: ${event.reason}`
+    case 'tool.completed':
+      return `${event.tool}: ${event.status} after ${String(Math.round(event.duration_ms))} ms` + because(event.reason)
+    case 'hook.started':
+      return `${event.hook} at ${event.point}`
+    case 'hook.completed':
+      return `${event.hook} at ${event.point}: ${event.decision}${because(event.reason)}`
+    case 'hook.failed':
+      return `${event.hook} at ${event.point}: ${event.problem}`
+    case 'process.started':
+      return `${event.tool}: ${commandIn(event.arguments.text) ?? event.program}`
+    case 'process.completed':
+      return `${event.tool}: exit ${String(event.exit_code)}`
+    case 'process.terminated':
+      return `${event.tool}: ended because ${whyTerminated(event)}`
+    case 'egress.opened':
+      return (
+        `${event.tool}: connected to ${event.host}:${String(event.port)} (connection ` +
+        `${String(event.connection)}, ${TREATMENTS[event.treatment]})`
+      )
+    case 'egress.request':
+      return `${event.tool}: ${requestText(event)}`
+    case 'egress.closed':
+      return (
+        `${event.tool}: connection ${String(event.connection)} to ${event.host}:${String(event.port)} closed ` +
+        `after ${String(Math.round(event.duration_ms))} ms${passedBy(event)}${because(event.problem)}`
+      )
+    case 'egress.summed':
+      return `${event.tool}: ${
+        event.sum === null
+          ? `more than ${String(event.entries)} entries about the network; the rest is summed up when the call has ended`
+          : `beyond ${String(event.entries)} entries: ${counted(event.sum.connections, 'connection')} and ` +
+            `${counted(event.sum.requests, 'request')} to ` +
+            `${counted(event.sum.hosts.length + event.sum.more_hosts, 'host')}, ` +
+            `${String(event.sum.bytes_sent)} bytes out, ${String(event.sum.bytes_received)} in`
+      }`
+    case 'audit.began':
+      return `file ${String(event.file)} of the log`
+    case 'audit.repaired':
+      return (
+        `${counted(event.adopted_lines, 'line')} kept, ${counted(event.torn_bytes, 'byte')} put aside, ` +
+        `${counted(event.lost_lines, 'line')} lost`
+      )
+    default:
+      // An event of another version.
+      return JSON.stringify(event)
+  }
+}
+
+const because = (reason: string | null): string => (reason === null ? '' : `: ${reason}`)
+
+type OfType<Type extends CordonEvent['type']> = Extract<CordonEvent, { readonly type: Type }>
+
+const TREATMENTS = { http: 'HTTP only', stream: 'any protocol', direct: 'not looked into' } as const
+
+const WEB = { http: 80, https: 443 } as const
+
+const requestText = ({
+  scheme,
+  host,
+  port,
+  method,
+  path,
+  status,
+  bytes_sent: sent,
+  bytes_received: received,
+  rule,
+  credentials,
+  redactions,
+  problem,
+}: OfType<'egress.request'>): string => {
+  const place = `${scheme}://${host}${port === WEB[scheme] ? '' : `:${String(port)}`}${path}`
+  const details = [
+    `${String(sent)} bytes out, ${String(received)} in`,
+    `by ${rule}`,
+    ...(credentials.length === 0 ? [] : [`with ${credentials.join(', ')}`]),
+    ...(redactions === 0 ? [] : [`${String(redactions)} redacted`]),
+    ...(problem === null ? [] : [problem]),
+  ]
+  return `${method} ${place}: ${status === null ? 'no answer' : String(status)} (${details.join('; ')})`
+}
+
+const passedBy = ({ bytes_sent: sent, bytes_received: received }: OfType<'egress.closed'>): string =>
+  sent + received === 0 ? '' : `, ${String(sent)} bytes out, ${String(received)} in`
+
+/** The words of a command. Undefined where only their hash was recorded, or they were too long. */
+export const commandIn = (text: string | undefined): string | undefined => {
+  try {
+    const recorded: unknown = JSON.parse(text ?? '')
+    const words: unknown = Array.isArray(recorded)
+      ? recorded
+      : typeof recorded === 'object' && recorded !== null && 'argv' in recorded
+        ? recorded.argv
+        : undefined
+    return Array.isArray(words) ? words.map((word) => asWord(String(word))).join(' ') : undefined
+  } catch {
+    return undefined
+  }
+}

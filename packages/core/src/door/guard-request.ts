@@ -1,0 +1,39 @@
+// Refuses requests that a web page makes a browser send: to a foreign name that points to this server (Host), or from
+// the page's own origin (Origin, Sec-Fetch-Site).
+import type { IncomingMessage } from 'node:http'
+
+import { fail } from '../errors/index.js'
+
+export interface Door {
+  readonly kind: 'tcp' | 'socket'
+  /** Values of Host that mean this server, in lower case, with their port. */
+  readonly hosts: ReadonlySet<string>
+  /** Origins of pages that this server itself serves. */
+  readonly origins: ReadonlySet<string>
+}
+
+export const guardRequest = (
+  { rawHeaders, headers }: Pick<IncomingMessage, 'rawHeaders' | 'headers'>,
+  { hosts, origins }: Door,
+): void => {
+  const [host, ...more] = rawHeaders.filter((_, at) => at % 2 === 1 && rawHeaders[at - 1]?.toLowerCase() === 'host')
+  if (host === undefined || more.length > 0)
+    throw fail('request-invalid', {
+      problem: 'it has not exactly one Host',
+      fix: 'send one, with the address that the server told when it started',
+    })
+  if (!hosts.has(host.toLowerCase()))
+    throw fail('request-refused', {
+      problem: `Host is ${JSON.stringify(host.slice(0, 200))}, which this server does not go by`,
+      fix: 'use the address that the server told when it started, or start it with --host NAME',
+    })
+  const { origin, 'sec-fetch-site': site } = headers
+  const isForeign =
+    (origin !== undefined && !origins.has(origin.toLowerCase())) ||
+    (site !== undefined && site !== 'same-origin' && site !== 'none')
+  if (isForeign)
+    throw fail('request-refused', {
+      problem: 'the request comes from a page of another site',
+      fix: 'ask with a program instead',
+    })
+}

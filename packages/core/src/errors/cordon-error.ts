@@ -1,0 +1,40 @@
+interface CordonErrorTexts {
+  readonly message: string
+  readonly agentMessage: string
+  readonly fix: string | undefined
+}
+
+const BRAND = Symbol.for('cordon.error')
+
+/** Made only by `fail`, so that every message comes from the table. */
+export class CordonError extends Error {
+  override readonly name = 'CordonError'
+  /** Marks errors of every copy of this module: a bundle of the command line, a package that is installed twice. */
+  readonly [BRAND] = true
+
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    return typeof value === 'object' && value !== null && BRAND in value
+  }
+
+  /** One of the table of the core, or of a package around it. */
+  readonly code: string
+  /** Safe to show to a model: reveals nothing about the host. */
+  readonly agentMessage: string
+  /** What to do about it, where something can be done. */
+  readonly fix: string | undefined
+  /** The facts behind the message, for records. */
+  readonly params: Readonly<Record<string, string | number>>
+
+  constructor(
+    code: string,
+    texts: CordonErrorTexts,
+    params: Readonly<Record<string, string | number>>,
+    cause: unknown,
+  ) {
+    super(texts.message, cause === undefined ? undefined : { cause })
+    this.code = code
+    this.agentMessage = texts.agentMessage
+    this.fix = texts.fix
+    this.params = params
+  }
+}

@@ -1,0 +1,85 @@
+// Cursor: https://cursor.com/docs/agent/hooks
+import type { JsonObject } from '../../gate/index.js'
+
+import type { Agent } from '../agent.js'
+import { mappingIn, requireEvent, textIn, textsOf, unreadable } from '../message.js'
+import { hookList } from '../settings-file.js'
+import { READS_PAGES, actionOf } from '../tool-action.js'
+import type { ToolTable } from '../tool-action.js'
+import { jsonAnswer } from './pre-tool-use.js'
+
+const NAME = 'cursor'
+const PATH = 'file_path|path|target_file'
+
+const TOOLS: ToolTable = {
+  agent: NAME,
+  shell: { Shell: 'command' },
+  files: {
+    Read: { read: [PATH] },
+    Write: { write: [PATH] },
+    StrReplace: { write: [PATH] },
+    Edit: { write: [PATH] },
+    Delete: { write: [PATH] },
+    Grep: { folder: ['path'], filter: ['glob'] },
+    Glob: { folder: ['target_directory|path'], names: ['glob_pattern|pattern'] },
+    LS: { folder: ['target_directory|path'] },
+  },
+  harmless: ['Task', 'TodoWrite', 'AskQuestion', 'SwitchMode'],
+  others: {
+    WebFetch: READS_PAGES,
+    WebSearch: READS_PAGES,
+  },
+}
+
+export const CURSOR: Agent = {
+  name: NAME,
+  title: 'Cursor',
+  // Its schema has "ask" for this event, and its documentation says that it does nothing.
+  canAsk: () => false,
+  parse: (message) => {
+    requireEvent(message, 'hook_event_name', ['preToolUse'], NAME)
+    const tool = textIn(message, 'tool_name', NAME)
+    const input = mappingIn(message, 'tool_input', NAME)
+    const [workspace] = textsOf(message['workspace_roots']) ?? []
+    if (workspace === undefined) throw unreadable(NAME, 'has no "workspace_roots"')
+    return { tool: ruleName(tool), action: actionOf(tool, input, TOOLS), workspace, cwd: cwdOf(message, workspace) }
+  },
+  answer: (verdict, message) => {
+    switch (verdict.kind) {
+      case 'deny':
+      case 'ask':
+        return jsonAnswer({ permission: 'deny', user_message: verdict.reason, agent_message: verdict.reason })
+      case 'run':
+        return jsonAnswer({
+          permission: 'allow',
+          ...(verdict.command === undefined
+            ? {}
+            : { updated_input: { ...mappingIn(message, 'tool_input', NAME), command: verdict.command } }),
+        })
+    }
+  },
+  settings: {
+    files: { project: '.cursor/hooks.json', user: '~/.cursor/hooks.json' },
+    isProjectShared: true,
+    ...hookList({
+      agent: NAME,
+      lists: [['hooks', 'preToolUse']],
+      entry: (command) => ({ command, failClosed: true }),
+      also: [{ at: ['version'], value: 1, isRemoved: false }],
+    }),
+  },
+  notHeld: [
+    'Cursor does nothing with the answer "ask" here. Cordon denies such a call, and says which rule would allow it.',
+    'Only the agent calls hooks: Tab completions and what you type in the terminal do not.',
+    'In the sandbox of Cursor no cell can start, and commands fail. Turn it off for the agent.',
+    'File tools run in Cursor itself. Cordon checks their paths, but no cell confines them.',
+  ],
+}
+
+/** `MCP:search issues` → `MCP:search_issues`: names of rules have no blanks. */
+const ruleName = (tool: string): string => tool.replaceAll(' ', '_')
+
+const cwdOf = (message: JsonObject, workspace: string): string => {
+  const { cwd } = message
+  return typeof cwd === 'string' && cwd !== '' ? cwd : workspace
+}

@@ -1,0 +1,74 @@
+// VS Code (GitHub Copilot): https://code.visualstudio.com/docs/agents/reference/hooks-reference
+import type { JsonObject } from '../../gate/index.js'
+import { HOST_SECONDS } from '../command/index.js'
+
+import type { Agent } from '../agent.js'
+import { mappingIn, requireEvent, textIn } from '../message.js'
+import { patchedFiles } from '../patched-files.js'
+import { hookList } from '../settings-file.js'
+import { READS_PAGES, actionOf } from '../tool-action.js'
+import type { ToolTable } from '../tool-action.js'
+import { BY_A_RULE, IN_A_CELL, SILENCE, preToolUse } from './pre-tool-use.js'
+
+const NAME = 'vscode'
+
+const TOOLS: ToolTable = {
+  agent: NAME,
+  shell: { run_in_terminal: 'command', runTerminalCommand: 'command' },
+  files: {
+    read_file: { read: ['filePath'] },
+    list_dir: { read: ['path'] },
+    create_file: { write: ['filePath'] },
+    create_directory: { write: ['dirPath'] },
+    insert_edit_into_file: { write: ['filePath'] },
+    replace_string_in_file: { write: ['filePath'] },
+    editFiles: { write: ['files'] },
+  },
+  harmless: ['manage_todo_list', 'get_terminal_output', 'runSubagent'],
+  others: { fetch_webpage: READS_PAGES },
+}
+
+export const VSCODE: Agent = {
+  name: NAME,
+  title: 'VS Code',
+  canAsk: () => true,
+  parse: (message) => {
+    requireEvent(message, 'hookEventName' in message ? 'hookEventName' : 'hook_event_name', ['PreToolUse'], NAME)
+    const tool = textIn(message, 'tool_name', NAME)
+    const input = mappingIn(message, 'tool_input', NAME)
+    const action =
+      tool === 'apply_patch' ? patchedFiles(textIn(input, 'input', NAME), NAME) : actionOf(tool, input, TOOLS)
+    const cwd = textIn(message, 'cwd', NAME)
+    return { tool, action, workspace: cwd, cwd }
+  },
+  answer: (verdict, message) => {
+    switch (verdict.kind) {
+      case 'deny':
+        return preToolUse({ decision: 'deny', reason: verdict.reason })
+      case 'ask':
+        return preToolUse({ decision: 'ask', reason: verdict.reason, input: withCommand(message, verdict.command) })
+      case 'run':
+        if (verdict.command !== undefined)
+          return preToolUse({ decision: 'allow', reason: IN_A_CELL, input: withCommand(message, verdict.command) })
+        return verdict.isAllowed ? preToolUse({ decision: 'allow', reason: BY_A_RULE }) : SILENCE
+    }
+  },
+  settings: {
+    files: { project: '.github/hooks/cordon.json', user: '~/.copilot/hooks/cordon.json' },
+    isProjectShared: true,
+    ...hookList({
+      agent: NAME,
+      lists: [['hooks', 'PreToolUse']],
+      entry: (command) => ({ type: 'command', command, timeout: HOST_SECONDS }),
+    }),
+  },
+  notHeld: [
+    'Hooks of VS Code are a preview. An administrator can turn them off, and VS Code then says nothing to Cordon.',
+    'VS Code ignores a changed input that does not fit the schema of its tool. The command would then run without a cell.',
+    'A terminal that you or the agent opened before stays outside of Cordon.',
+    'File tools run in VS Code itself. Cordon checks their paths, but no cell confines them.',
+  ],
+}
+
+const withCommand = (message: JsonObject, command: string | undefined): JsonObject | undefined =>
+  command === undefined ? undefined : { ...mappingIn(message, 'tool_input', NAME), command }

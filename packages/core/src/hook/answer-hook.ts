@@ -1,0 +1,72 @@
+// `cordon hook AGENT`: reads the agent's message, decides, and answers. Whatever goes wrong blocks the call: agents
+// take exit status 2 with a text on stderr for a block, and most of them run the tool after any other failure.
+import { CordonError, fail, messageOf } from '../errors/index.js'
+import { readBoundedJson } from '../gate/index.js'
+import type { JsonObject } from '../gate/index.js'
+import { isMapping } from '../shapes/index.js'
+import { OWN_SECONDS } from './command/index.js'
+
+import type { CommandLine } from '../line/command-line.js'
+import { STDERR, STDOUT, oneLine, writeFully } from '../line/text/console-text.js'
+import type { Agent, AgentCall, Answer } from './agent.js'
+import { decide } from './decide.js'
+import { unreadable } from './message.js'
+
+/** Larger than any message with a file that an agent writes. */
+const LIMITS = { bytes: 32 * 1024 * 1024, elements: 1_000_000, depth: 200 }
+
+const BLOCKED = 2
+
+export const answerHook = async (agent: Agent, line: CommandLine): Promise<number> => {
+  // Also for errors that no promise carries, and for work that never ends.
+  process.once('uncaughtException', (error) => {
+    process.exit(send(blockedBy(error)))
+  })
+  const timer = setTimeout(() => {
+    process.exit(send(blockedBy(fail('hook-too-slow', { seconds: OWN_SECONDS }))))
+  }, OWN_SECONDS * 1000)
+  let call: AgentCall | undefined
+  try {
+    const message = await readMessage(agent)
+    call = agent.parse(message, line.environment)
+    const verdict = await decide({ agent, call, message, ...line })
+    return send(agent.answer(verdict, message))
+  } catch (error) {
+    const { recordBlock } = await import('./record-block.js')
+    // It is blocked either way.
+    await recordBlock(agent, call, error, line).catch(() => undefined)
+    return send(blockedBy(error))
+  } finally {
+    clearTimeout(timer)
+    process.stdin.destroy()
+  }
+}
+
+/** An answer that cannot be written is no answer. */
+const send = ({ stdout, stderr, status }: Answer): number => {
+  writeFully(STDERR, Buffer.from(stderr))
+  return writeFully(STDOUT, Buffer.from(stdout)) ? status : BLOCKED
+}
+
+const blockedBy = (error: unknown): Answer => {
+  const [what, fix] =
+    error instanceof CordonError
+      ? [`${error.code}: ${error.message}`, error.fix]
+      : [`bug: ${messageOf(error)}`, 'report it; to work without Cordon: cordon hook uninstall AGENT']
+  const lines = [`cordon: ${what}`, ...(fix === undefined || fix === '' ? [] : [`fix: ${fix}`])]
+  return { stdout: '', stderr: `${lines.map(oneLine).join('\n')}\n`, status: BLOCKED }
+}
+
+const readMessage = async (agent: Agent): Promise<JsonObject> => {
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of process.stdin) {
+    chunks.push(chunk as Buffer)
+    size += (chunk as Buffer).byteLength
+    if (size > LIMITS.bytes) throw unreadable(agent.name, `is larger than ${String(LIMITS.bytes)} bytes`)
+  }
+  const read = readBoundedJson(Buffer.concat(chunks), LIMITS, 'unique')
+  if (read.kind !== 'json') throw unreadable(agent.name, read.problem)
+  if (!isMapping(read.value)) throw unreadable(agent.name, 'is not an object')
+  return read.value
+}

@@ -1,0 +1,123 @@
+// Changes the hook in the settings of an agent. Every change keeps a backup of the file.
+import { chmodSync, existsSync, mkdirSync, realpathSync, rmSync } from 'node:fs'
+import { dirname } from 'node:path'
+
+import { codeOf, fail, reasonOf } from '../errors/index.js'
+import { replaceFile } from '../platform/index.js'
+
+import { usage } from '../line/arguments.js'
+import type { Arguments } from '../line/arguments.js'
+import type { CommandLine, Environment } from '../line/command-line.js'
+import { copyNew, refuseLinks } from '../settings/refuse-links.js'
+import { STDOUT, writeText } from '../line/text/console-text.js'
+import { asWord } from '../line/text/shell-word.js'
+import { SCOPES } from './agent.js'
+import type { Agent, HookChange, Scope } from './agent.js'
+import { readSettings, settingsPath } from './settings-place.js'
+
+const COMMAND = 'cordon hook'
+
+export const scopeOf = ({ switches }: Arguments): Scope => {
+  const given = SCOPES.filter((scope) => switches.has(scope))
+  if (given.length > 1)
+    throw usage(`${given.map((scope) => `--${scope}`).join(' and ')} cannot stand together`, COMMAND, 'choose one')
+  return given[0] ?? 'project'
+}
+
+/** ` --user`, as it stands behind the name of the agent. */
+export const scopeOption = (scope: Scope): string => (scope === 'project' ? '' : ` --${scope}`)
+
+/** Throws if this user cannot write the settings of all users. `words`: the command, for the line with sudo. */
+export const placeOf = (
+  agent: Agent,
+  scope: Scope,
+  words: readonly string[],
+  { given, environment }: CommandLine,
+): string => {
+  const path = pathOf(agent, scope, environment)
+  if (scope === 'managed' && !given.switches.has('print') && process.geteuid?.() !== 0)
+    throw fail('hook-needs-root', {
+      path,
+      command: ['sudo', process.execPath, process.argv[1] ?? 'cordon', 'hook', ...words].map(asWord).join(' '),
+    })
+  return path
+}
+
+const pathOf = (agent: Agent, scope: Scope, environment: Environment): string => {
+  const path = settingsPath(agent, scope, environment)
+  if (path === undefined)
+    throw usage(`Cordon knows no settings of ${agent.title} for all users of this machine`, COMMAND, 'use --user')
+  return path
+}
+
+export interface Changed {
+  /** The command of the hook that was there before. */
+  readonly replaced: string | undefined
+  readonly isChanged: boolean
+}
+
+/** Returns undefined if the change was only shown. */
+export const changeSettings = (
+  agent: Agent,
+  path: string,
+  given: Arguments,
+  wanted: HookChange,
+): Changed | undefined => {
+  const before = readSettings(path)
+  const after = agent.settings.edit(before, path, wanted)
+  if (given.switches.has('print')) {
+    writeText(STDOUT, after)
+    return undefined
+  }
+  const replaced = agent.settings.find(before, path)
+  const isChanged = after !== before && !(isEmpty(before) && isEmpty(after))
+  if (isChanged) write(path, after, wanted.scope, replaced === undefined ? 'backup' : 'no-backup')
+  return { replaced, isChanged }
+}
+
+const isEmpty = (text: string): boolean => ['', '{}'].includes(text.replaceAll(/\s/g, ''))
+
+/**
+ * `backup`: of the file without the hook. A file of the user that is a link, perhaps into a folder of dot files, stays
+ * one.
+ */
+const write = (given: string, text: string, scope: Scope, keep: 'backup' | 'no-backup'): void => {
+  try {
+    mkdirSync(dirname(given), { recursive: true })
+    if (scope === 'project') refuseLinks(given, process.cwd())
+    const exists = existsSync(given)
+    const path = exists ? realpathSync(given) : given
+    if (exists && keep === 'backup') {
+      rmSync(`${path}.before-cordon`, { force: true })
+      copyNew(path, `${path}.before-cordon`)
+    }
+    // The hook was alone in it.
+    if (isEmpty(text)) {
+      rmSync(path, { force: true })
+      return
+    }
+    replaceFile(path, text, 0o600)
+    // Every user reads it.
+    if (scope === 'managed' && !exists) chmodSync(path, 0o644)
+  } catch (cause) {
+    throw fail('hook-settings-unwritable', { path: given, problem: reasonOf(cause), fix: fixOf(given, cause) }, cause)
+  }
+}
+
+const fixOf = (path: string, cause: unknown): string => {
+  const blocking = nearest(path)
+  switch (codeOf(cause)) {
+    case 'EEXIST':
+    case 'ENOTDIR':
+      return `${blocking} must be a folder: move that file away`
+    case 'EACCES':
+    case 'EPERM':
+    case 'EROFS':
+      return `make ${blocking} writable for this user: ls -ld ${asWord(blocking)} shows its owner`
+    default:
+      return `look at it: ls -ld ${asWord(blocking)}`
+  }
+}
+
+/** The file, or the folder above it that exists. */
+const nearest = (path: string): string => (path === dirname(path) || existsSync(path) ? path : nearest(dirname(path)))

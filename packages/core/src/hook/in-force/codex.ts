@@ -1,0 +1,90 @@
+// What keeps Codex from running a hook, as seen in 0.169.0: rules of the machine, the feature, the trust of the project
+// and the trust of the hook itself.
+import { createHash } from 'node:crypto'
+import { realpathSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+
+import { HOST_SECONDS } from '../command/index.js'
+import { isMapping } from '../../shapes/index.js'
+
+import { agentPath } from '../settings-place.js'
+import type { HookAt, Obstacle } from './obstacle.js'
+import { decidingFile, jsonSettings, settingAt, tomlSettings } from './other-settings.js'
+import type { OtherSettings } from './other-settings.js'
+
+const REVIEW = 'start codex here, and trust the hook with /hooks'
+
+export const codexObstacles = (hook: HookAt): readonly Obstacle[] => {
+  const { agent, scope, folder, environment } = hook
+  const required = tomlSettings('/etc/codex/requirements.toml')
+  const user = tomlSettings(agentPath(agent, '~/.codex/config.toml', environment))
+  const isTrusted = isTrustedProject(user, folder)
+  const files = [
+    required,
+    ...(isTrusted ? [tomlSettings(join(folder, '.codex/config.toml'))] : []),
+    user,
+    tomlSettings('/etc/codex/config.toml'),
+  ]
+  const feature = decidingFile(files, 'features', 'hooks') ?? decidingFile(files, 'features', 'codex_hooks')
+  return [
+    ...files.flatMap(({ obstacles }) => obstacles),
+    ...(feature?.value === false
+      ? [{ problem: `${feature.file} turns hooks off (features.hooks = false)`, fix: 'remove that line' }]
+      : []),
+    ...(scope === 'managed' ? [] : [...onlyManaged(required), ...notTrusted(hook, user)]),
+    ...(scope === 'project' && !isTrusted
+      ? [
+          {
+            problem: `Codex does not trust the project ${folder}, and reads no hooks of it`,
+            fix: 'start codex here and trust the folder, or: cordon hook install codex --user',
+          },
+        ]
+      : []),
+  ]
+}
+
+const onlyManaged = (required: OtherSettings): readonly Obstacle[] =>
+  settingAt(required, 'allow_managed_hooks_only') === true
+    ? [
+        {
+          problem: `${required.file} lets only hooks of the machine run`,
+          fix: 'cordon hook install codex --managed, as root',
+        },
+      ]
+    : []
+
+/** Codex asks about the folder, or about the top of its repository. */
+const isTrustedProject = (user: OtherSettings, folder: string): boolean => {
+  const above = (path: string): readonly string[] => (dirname(path) === path ? [path] : [path, ...above(dirname(path))])
+  return above(folder).some((path) => settingAt(user, 'projects', path, 'trust_level') === 'trusted')
+}
+
+/** Codex keeps the hash of a hook that its user trusts, by the file and the place of the hook in it. */
+const notTrusted = ({ file, command }: HookAt, user: OtherSettings): readonly Obstacle[] => {
+  const groups = settingAt(jsonSettings(file), 'hooks', 'PreToolUse')
+  const at = Array.isArray(groups) ? groups.findIndex((group) => isGroupOf(group, command)) : -1
+  const states = [file, realpathSync(file)].map((path) =>
+    settingAt(user, 'hooks', 'state', `${path}:pre_tool_use:${String(at)}:0`),
+  )
+  const state = states.find(isMapping)
+  const hash = state?.['trusted_hash']
+  if (state?.['enabled'] === false) return [{ problem: 'the hook is turned off in Codex', fix: REVIEW }]
+  if (hash === hashOf(command)) return []
+  const problem =
+    typeof hash === 'string'
+      ? 'the hook has changed since its user trusted it, so Codex does not run it'
+      : 'nobody has trusted the hook yet, so Codex does not run it'
+  return [{ problem, fix: `${REVIEW}; or: cordon hook install codex --managed, as root` }]
+}
+
+const isGroupOf = (group: unknown, command: string): boolean =>
+  isMapping(group) &&
+  Array.isArray(group['hooks']) &&
+  group['hooks'].some((each: unknown) => isMapping(each) && each['command'] === command)
+
+/** Of the entry that `cordon hook install codex` writes, in the order of its keys. */
+const hashOf = (command: string): string => {
+  const handler = { async: false, command, timeout: HOST_SECONDS, type: 'command' }
+  const identity = JSON.stringify({ event_name: 'pre_tool_use', hooks: [handler], matcher: '*' })
+  return `sha256:${createHash('sha256').update(identity).digest('hex')}`
+}

@@ -1,0 +1,65 @@
+// What turns hooks of Gemini CLI off, as seen in 0.61.0.
+import { dirname, join } from 'node:path'
+
+import { isWithinPath } from '../../policy/index.js'
+import type { AbsolutePath } from '../../policy/index.js'
+
+import { HOOK_NAME } from '../agents/gemini.js'
+import { agentPath } from '../settings-place.js'
+import type { HookAt, Obstacle } from './obstacle.js'
+import { jsonSettings, settingAt } from './other-settings.js'
+
+export const geminiObstacles = ({ agent, folder, environment }: HookAt): readonly Obstacle[] => {
+  const at = (path: string) => jsonSettings(agentPath(agent, path, environment))
+  const files = [
+    at('/etc/gemini-cli/settings.json'),
+    jsonSettings(join(folder, '.gemini/settings.json')),
+    at('~/.gemini/settings.json'),
+    jsonSettings(environment['GEMINI_CLI_SYSTEM_DEFAULTS_PATH'] ?? '/etc/gemini-cli/system-defaults.json'),
+  ]
+  const trusts = at('~/.gemini/trustedFolders.json')
+  // Which file outweighs which was not seen, so each of them counts.
+  const off = files.find((file) => settingAt(file, 'hooksConfig', 'enabled') === false)
+  const naming = files.find((file) => {
+    const disabled = settingAt(file, 'hooksConfig', 'disabled')
+    return Array.isArray(disabled) && disabled.includes(HOOK_NAME)
+  })
+  return [
+    ...[...files, trusts].flatMap(({ obstacles }) => obstacles),
+    ...(off !== undefined
+      ? [
+          {
+            problem: `${off.file} turns all hooks off (hooksConfig.enabled)`,
+            fix: 'remove that setting',
+          },
+        ]
+      : []),
+    ...(naming === undefined
+      ? []
+      : [
+          {
+            problem: `${naming.file} turns this hook off (hooksConfig.disabled)`,
+            fix: `remove ${JSON.stringify(HOOK_NAME)} from that list`,
+          },
+        ]),
+    ...(isDistrusted(trusts.values ?? {}, folder as AbsolutePath)
+      ? [
+          {
+            problem: `${trusts.file} says that ${folder} is not trusted, and Gemini CLI then runs no hooks of settings`,
+            fix: 'trust the folder with /permissions in Gemini CLI',
+          },
+        ]
+      : []),
+  ]
+}
+
+/** The longest path that has the folder decides. */
+const isDistrusted = (trusts: Readonly<Record<string, unknown>>, folder: AbsolutePath): boolean => {
+  const [nearest] = Object.entries(trusts)
+    .filter(([path, trust]) => {
+      const top = trust === 'TRUST_PARENT' ? dirname(path) : path
+      return isWithinPath(folder, top as AbsolutePath)
+    })
+    .toSorted(([a], [b]) => b.length - a.length)
+  return nearest?.[1] === 'DO_NOT_TRUST'
+}

@@ -1,0 +1,59 @@
+// Settings of agents that Cordon only reads. A file that cannot be read is an obstacle: nobody knows what it turns off.
+import { parse as parseJson } from 'jsonc-parser'
+import type { ParseError } from 'jsonc-parser'
+import { parse as parseToml } from 'smol-toml'
+
+import { messageOf } from '../../errors/index.js'
+import { isMapping } from '../../shapes/index.js'
+
+import { jsonProblem, lineAt } from '../../settings/json-problem.js'
+import { readSettings } from '../settings-place.js'
+import type { Obstacle } from './obstacle.js'
+
+export interface OtherSettings {
+  readonly file: string
+  /** Undefined without a file, and if it cannot be read. */
+  readonly values: Readonly<Record<string, unknown>> | undefined
+  readonly obstacles: readonly Obstacle[]
+}
+
+export const jsonSettings = (file: string): OtherSettings =>
+  settingsIn(file, (text) => {
+    const errors: ParseError[] = []
+    const value: unknown = parseJson(text, errors, { allowTrailingComma: true })
+    const [first] = errors
+    if (first !== undefined) throw new Error(`${jsonProblem(first)} (line ${String(lineAt(text, first.offset))})`)
+    return value
+  })
+
+export const tomlSettings = (file: string): OtherSettings => settingsIn(file, parseToml)
+
+const settingsIn = (file: string, parse: (text: string) => unknown): OtherSettings => {
+  try {
+    const text = readSettings(file)
+    const value = text.trim() === '' ? {} : parse(text)
+    if (!isMapping(value)) throw new Error('it is not an object')
+    return { file, values: value, obstacles: [] }
+  } catch (error) {
+    return {
+      file,
+      values: undefined,
+      obstacles: [
+        { problem: `${file} cannot be read, and may turn hooks off: ${messageOf(error)}`, fix: 'correct the file' },
+      ],
+    }
+  }
+}
+
+/** The value at some keys. Undefined if a part of the way is missing or no mapping. */
+export const settingAt = ({ values }: OtherSettings, ...keys: readonly string[]): unknown =>
+  keys.reduce<unknown>((value, key) => (isMapping(value) && Object.hasOwn(value, key) ? value[key] : undefined), values)
+
+/** The first of these files that sets the value decides. */
+export const decidingFile = (
+  files: readonly OtherSettings[],
+  ...keys: readonly string[]
+): { readonly file: string; readonly value: unknown } | undefined => {
+  const deciding = files.find((file) => settingAt(file, ...keys) !== undefined)
+  return deciding === undefined ? undefined : { file: deciding.file, value: settingAt(deciding, ...keys) }
+}

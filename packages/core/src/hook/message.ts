@@ -1,0 +1,33 @@
+// Reads parts of an agent's message. A part that is missing or has another type blocks the call.
+import { fail } from '../errors/index.js'
+import type { CordonError } from '../errors/index.js'
+import type { JsonObject, JsonValue } from '../gate/index.js'
+import { isMapping } from '../shapes/index.js'
+
+export const unreadable = (agent: string, problem: string): CordonError =>
+  fail('hook-input-unreadable', { agent, problem })
+
+export const textIn = (message: JsonObject, key: string, agent: string): string => {
+  const value = message[key]
+  if (typeof value !== 'string' || value === '') throw unreadable(agent, `has no text "${key}"`)
+  return value
+}
+
+export const mappingIn = (message: JsonObject, key: string, agent: string): JsonObject => {
+  const value = message[key]
+  if (!isMapping(value)) throw unreadable(agent, `has no object "${key}"`)
+  return value
+}
+
+/** The message must be about a call that has not run yet. */
+export const requireEvent = (message: JsonObject, key: string, events: readonly string[], agent: string): string => {
+  const event = textIn(message, key, agent)
+  if (events.includes(event)) return event
+  throw unreadable(agent, `is about ${JSON.stringify(event.slice(0, 60))}, and not about ${events.join(' or ')}`)
+}
+
+/** A text, or every text of a list. Undefined for anything else. */
+export const textsOf = (value: JsonValue | undefined): readonly string[] | undefined => {
+  if (typeof value === 'string') return [value]
+  return Array.isArray(value) && value.every((item) => typeof item === 'string') ? value : undefined
+}

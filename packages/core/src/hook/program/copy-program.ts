@@ -1,0 +1,190 @@
+// A copy of this program in the user's data folder, outside of every project. Hooks and gateways start from it, because
+// a tool may change what lies in its project.
+import { createHash } from 'node:crypto'
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
+
+import { fail, reasonOf } from '../../errors/index.js'
+import { PACKAGE_FOLDER, makeFolders, replaceFile } from '../../platform/index.js'
+import { installedProducts } from '../../products/installed-products.js'
+import { packagesFrom } from '../../runtime/own-files/index.js'
+import type { InstalledPackage } from '../../runtime/own-files/index.js'
+import { findLauncher, runOnHost } from '../../sandbox/index.js'
+
+import { CONTENTS_FILE, filesBelow, hashFile, hashPackage, nameAndVersion } from './contents.js'
+import type { Contents } from './contents.js'
+import { launcherOf, launcherText, programsIn } from './program-launcher.js'
+
+/** A package that the copy holds: the core, or a product that is installed beside it. */
+interface Part {
+  readonly folder: string
+  readonly contents: Contents
+  /** The package itself, and what it needs. */
+  readonly packages: readonly InstalledPackage[]
+}
+
+const partAt = (folder: string): Part => ({
+  folder,
+  contents: readContents(folder),
+  packages: packagesFrom(folder, 'needed'),
+})
+
+const partsHere = (): readonly Part[] => [PACKAGE_FOLDER, ...installedProducts()].map(partAt)
+
+/**
+ * Also removes the copies that nothing uses any more. Returns the packages that are copied as they are, because the
+ * list knows another version of them.
+ */
+export const copyProgram = async (dataFolder: string): Promise<readonly string[]> => {
+  const parts = partsHere()
+  const name = copyName(parts)
+  const folder = join(programsIn(dataFolder), name)
+  const unchecked = [...new Set(parts.flatMap(check))]
+  try {
+    if (!existsSync(folder)) await makeCopy(folder, parts)
+    const launcher = launcherOf(dataFolder)
+    makeFolders(dirname(launcher))
+    replaceFile(launcher, launcherText({ node: realpathSync(process.execPath), folder }), 0o755)
+    chmodSync(launcher, 0o755)
+    removeUnused(dataFolder, name)
+    return unchecked
+  } catch (cause) {
+    throw fail('program-copy-unwritable', { path: folder, problem: reasonOf(cause) }, cause)
+  }
+}
+
+export const uncheckedLines = (unchecked: readonly string[]): readonly string[] =>
+  unchecked.length === 0
+    ? []
+    : [`Copied without a check, because the list of hashes has other versions: ${unchecked.join(', ')}`]
+
+const readContents = (folder: string): Contents => {
+  const path = join(folder, CONTENTS_FILE)
+  try {
+    return JSON.parse(readFileSync(path, 'utf8')) as Contents
+  } catch (cause) {
+    throw fail('program-altered', { path, problem: reasonOf(cause) }, cause)
+  }
+}
+
+/** By version, and by everything that is in it. */
+export const copyName = (parts = partsHere()): string => {
+  const hash = createHash('sha256')
+  for (const { folder, packages } of parts) {
+    hash.update(readFileSync(join(folder, CONTENTS_FILE)))
+    for (const each of packages) hash.update(`${nameAndVersion(each.folder)}\n`)
+  }
+  hash.update(hashFile(findLauncher()))
+  const version = nameAndVersion(PACKAGE_FOLDER).split('@').at(-1) ?? ''
+  return `${version}-${hash.digest('hex').slice(0, 12)}`
+}
+
+/** Throws if a file is not as it was packed. */
+const check = ({ folder: own, contents, packages }: Part): readonly string[] => {
+  for (const [path, hash] of Object.entries(contents.files)) {
+    const file = join(own, path)
+    if (!existsSync(file) || hashFile(file) !== hash)
+      throw fail('program-altered', { path: file, problem: existsSync(file) ? 'its content differs' : 'it is missing' })
+  }
+  return packages.flatMap(({ name, folder }) => {
+    if (folder === own || isLauncher(name)) return []
+    const known = contents.packages[nameAndVersion(folder)]
+    if (known === undefined) return [nameAndVersion(folder)]
+    if (known === hashPackage(folder)) return []
+    throw fail('program-altered', { path: folder, problem: 'its content differs' })
+  })
+}
+
+/** The launcher is copied by itself. */
+const isLauncher = (name: string): boolean => name.startsWith('@cordon/launcher-')
+
+/** Made under another name, so that nobody starts half a copy. */
+const makeCopy = async (folder: string, parts: readonly Part[]): Promise<void> => {
+  makeFolders(dirname(folder))
+  const made = mkdtempSync(`${folder}.`)
+  try {
+    chmodSync(made, 0o755)
+    const modules = join(made, 'node_modules')
+    const taken = new Map<string, string>()
+    for (const { folder: from, contents, packages } of parts) {
+      const to = from === PACKAGE_FOLDER ? made : join(modules, nameOf(from))
+      for (const path of [...Object.keys(contents.files), CONTENTS_FILE]) copyFile(join(from, path), join(to, path))
+      const [own] = packages
+      if (own !== undefined) copyNeeds(own, to, modules, taken)
+    }
+    // What the products import as `cordon` is the copy itself.
+    makeFolders(modules)
+    symlinkSync('..', join(modules, 'cordon'))
+    copyFile(findLauncher(), join(made, 'build', 'cordon-cell'))
+    await writeCodeCache(made)
+    // Another installation may have made the same copy meanwhile.
+    if (!existsSync(folder)) renameSync(made, folder)
+  } finally {
+    rmSync(made, { recursive: true, force: true })
+  }
+}
+
+const nameOf = (folder: string): string => nameAndVersion(folder).replace(/@[^@]*$/, '')
+
+const copyFile = (from: string, to: string): void => {
+  makeFolders(dirname(to))
+  copyFileSync(from, to)
+}
+
+/** As npm does: beside each other, and a second version of a package in the package that needs it. */
+const copyNeeds = (one: InstalledPackage, at: string, top: string, taken: Map<string, string>): void => {
+  for (const needed of one.needs) {
+    if (isLauncher(needed.name) || taken.get(needed.name) === needed.folder) continue
+    const to = join(taken.has(needed.name) ? join(at, 'node_modules') : top, needed.name)
+    if (!taken.has(needed.name)) taken.set(needed.name, needed.folder)
+    if (existsSync(to)) continue
+    for (const path of filesBelow(needed.folder)) copyFile(join(needed.folder, path), join(to, path))
+    copyNeeds(needed, to, top, taken)
+  }
+}
+
+/** Made anew: nobody can check a code cache. Without one, everything works and starts more slowly. */
+const writeCodeCache = async (folder: string): Promise<void> => {
+  await runOnHost([process.execPath, join(folder, 'scripts', 'cache-code.mjs')], { PATH: '/usr/bin:/bin' })
+}
+
+/** Not one that another installation is making. */
+const WHOLE = /-[0-9a-f]{12}$/
+
+const removeUnused = (dataFolder: string, used: string): void => {
+  const programs = programsIn(dataFolder)
+  for (const name of readdirSync(programs).filter((each) => WHOLE.test(each))) {
+    const folder = join(programs, name)
+    if (name !== used && !isRunning(folder)) rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** A gateway that still runs loads parts of its copy later. */
+const isRunning = (folder: string): boolean => {
+  try {
+    return readdirSync('/proc')
+      .filter((name) => /^\d+$/.test(name))
+      .some((name) => startWords(name).some((word) => word.startsWith(`${folder}/`)))
+  } catch {
+    return true
+  }
+}
+
+const startWords = (process: string): readonly string[] => {
+  try {
+    return readFileSync(`/proc/${process}/cmdline`, 'utf8').split('\0')
+  } catch {
+    return []
+  }
+}

@@ -1,0 +1,66 @@
+// Turns a shell command of an agent into a `cordon run` of the same command.
+import { parseAbsolutePath } from '../policy/index.js'
+import { commandWords, quoted } from './command/index.js'
+
+import type { Arguments } from '../line/arguments.js'
+import type { Environment } from '../line/command-line.js'
+import { findPolicies } from '../settings/policy-sources.js'
+import { EGRESS, GRANTS, LIMITS } from '../run/request/run-options.js'
+import { homeOf } from '../settings/own-folders.js'
+import { configFolderOf } from '../settings/own-folders.js'
+
+/** The policy of the user or the project that counts if no other is named. */
+const DEFAULT_POLICY = 'agent'
+const DEFAULT_PRESETS = ['workspace', 'toolchains']
+/** A cell confines commands, so nobody is asked about one unless a rule asks. */
+const DEFAULT_MODE = 'on_failure'
+
+/** Options of `cordon run` that `cordon hook` passes on. */
+export const PASSED_ON = [...GRANTS, ...LIMITS, ...EGRESS]
+
+export const modeWords = ({ values }: Arguments): readonly string[] => [
+  ...['--mode', values.get('mode')?.[0] ?? DEFAULT_MODE],
+  ...(values.get('rules') ?? []).flatMap((file) => ['--rules', file]),
+]
+
+export const grantWords = (given: Arguments, workspace: string, environment: Environment): readonly string[] => {
+  const all = (name: string): readonly string[] => given.values.get(name) ?? []
+  const presets = all('preset').length > 0 ? [] : DEFAULT_PRESETS
+  const policies = all('policy').length > 0 ? [] : defaultPolicies(given, workspace, environment)
+  return [
+    ...['--workspace', workspace],
+    ...presets.flatMap((name) => ['--preset', name]),
+    ...policies.flatMap((name) => ['--policy', name]),
+    ...PASSED_ON.flatMap(({ name }) => all(name).flatMap((value) => [`--${name}`, value])),
+  ]
+}
+
+const defaultPolicies = (given: Arguments, workspace: string, environment: Environment): readonly string[] => {
+  const home = homeOf(environment)
+  const found = findPolicies({
+    ...{ workspace: parseAbsolutePath(workspace, 'the workspace'), home },
+    configFolder: configFolderOf(environment, home),
+    ruleFiles: given.values.get('rules') ?? [],
+  })
+  const named = found.filter(({ name, source }) => name === DEFAULT_POLICY && source !== 'bundled')
+  return [...new Set(named.map(({ source }) => `${source}:${DEFAULT_POLICY}`))]
+}
+
+/** `session`: in which the person's answer to the agent's question is kept. */
+export const rewritten = (
+  agent: string,
+  words: readonly string[],
+  command: string,
+  session: string | undefined,
+): string =>
+  [
+    ...ownWords(),
+    ...['run', ...words, '--agent', agent],
+    ...(session === undefined ? [] : ['--session', session]),
+    ...['--', ...commandWords(command)],
+  ]
+    .map(quoted)
+    .join(' ')
+
+/** This very Cordon: the PATH of the agent's shell may have another one, or none. */
+export const ownWords = (): readonly string[] => [process.execPath, process.argv[1] ?? '']

@@ -1,0 +1,66 @@
+// Resolves the options of a hook as a call does, before any call: `cordon hook install` and `check` report the error
+// that would otherwise block every call.
+import { CordonError } from '../errors/index.js'
+import { auditOwnFiles } from '../runtime/audit/index.js'
+import { shieldOwnFiles } from '../runtime/own-files/index.js'
+import { surveyGrants } from '../sandbox/index.js'
+
+import { parseArguments, parseScattered } from '../line/arguments.js'
+import type { Environment } from '../line/command-line.js'
+import { RUN_HELP } from '../run/request/run-options.js'
+import { parseRun } from '../run/request/run-request.js'
+import { openRunLog } from '../run/perform-run.js'
+import { prepareRun } from '../run/prepare-run.js'
+import { openRunGate } from '../run/run-gate.js'
+import type { Agent } from './agent.js'
+import { requireNarrowWorkspace } from './decide.js'
+import { HOOK_HELP } from './hook-help.js'
+import { grantWords, modeWords } from './rewrite.js'
+
+interface Tried {
+  readonly agent: Agent
+  /** The options, as they stand in the installed command. */
+  readonly words: readonly string[]
+  /** The folder in which the agent is started. */
+  readonly folder: string
+  readonly environment: Environment
+}
+
+/** The error that every call in this folder would get. */
+export const optionsError = async (tried: Tried): Promise<CordonError | undefined> => {
+  try {
+    await tryOptions(tried)
+    return undefined
+  } catch (error) {
+    if (error instanceof CordonError) return error
+    throw error
+  }
+}
+
+const tryOptions = async ({ agent, words, folder, environment }: Tried): Promise<void> => {
+  const given = parseScattered(words, HOOK_HELP, 'cordon hook')
+  const workspace = given.values.get('workspace')?.[0] ?? folder
+  const run = [...grantWords(given, workspace, environment), ...modeWords(given), '--cwd', workspace, '--', 'true']
+  const order = await parseRun(parseArguments(run, RUN_HELP, 'cordon run'), environment)
+  requireNarrowWorkspace(agent, order)
+  const audit = await openRunLog(environment, order.home)
+  try {
+    const prepared = prepareRun(order, agent.canAsk({}), environment)
+    const boundary = shieldOwnFiles(prepared.tool.boundary, auditOwnFiles(audit.places), order.cwd)
+    openRunGate(prepared)
+    // Granted paths must exist where a command runs in a cell.
+    if (!given.switches.has('no-cell') && order.image === undefined) surveyGrants(boundary)
+  } finally {
+    await audit.close()
+  }
+}
+
+/** Whether another folder would not have this error. A hook for all projects can be installed anywhere. */
+export const isOfFolder = ({ code, params }: CordonError, folder: string): boolean => {
+  const { path, glob } = params
+  return (
+    code === 'hook-workspace-too-wide' ||
+    (typeof path === 'string' && path.startsWith(`${folder}/`)) ||
+    (typeof glob === 'string' && !/^[/~]/.test(glob))
+  )
+}

@@ -1,0 +1,6 @@
+/// <reference types="node" preserve="true" />
+export { makeFolders } from './make-folders.js'
+export { describeSelf, isDead } from './liveness.js'
+export { PACKAGE_FOLDER, packageFolderOf } from './package-folder.js'
+export { PLATFORM } from './this-platform.js'
+export { replaceFile } from './replace-file.js'

@@ -1,0 +1,90 @@
+// The packages around the core: which commands they bring, and where they are. They run outside of every cell, as the
+// core does, so they are found beside this very program, and never from a working folder.
+import { existsSync, readFileSync, realpathSync } from 'node:fs'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+
+import { fail } from '../errors/index.js'
+import { PACKAGE_FOLDER } from '../platform/index.js'
+import { version } from '../line/text/version.js'
+
+import type { Product } from './product.js'
+
+interface KnownProduct {
+  readonly name: string
+  /** Its commands, with what `cordon --help` says about them. */
+  readonly commands: Readonly<Record<string, string>>
+}
+
+export const PRODUCTS = {
+  mcp: { name: '@cordon/mcp', commands: { mcp: 'run MCP servers in sandboxes, behind one gateway' } },
+  manifest: {
+    name: '@cordon/manifest',
+    commands: { manifest: 'write, compare and show what the tools of a project may do' },
+  },
+  team: {
+    name: '@cordon/team',
+    commands: {
+      team: "manage a team's registry: members, tools, calls, runs, tokens, credentials",
+      serve: "serve a team's registry to other processes",
+      runner: 'run approved calls of a team on this host',
+    },
+  },
+} as const satisfies Readonly<Record<string, KnownProduct>>
+
+export type ProductName = keyof typeof PRODUCTS
+
+/** The product that brings a command. */
+export const productOf = (command: string): ProductName | undefined =>
+  (Object.keys(PRODUCTS) as ProductName[]).find((each) => Object.hasOwn(PRODUCTS[each].commands, command))
+
+/** In this package, beside it, or in a checkout. */
+const placesOf = (product: ProductName): readonly string[] => [
+  join(PACKAGE_FOLDER, 'node_modules', PRODUCTS[product].name),
+  join(PACKAGE_FOLDER, '..', PRODUCTS[product].name),
+  join(PACKAGE_FOLDER, '..', product),
+]
+
+interface Manifest {
+  readonly name?: string
+  readonly version?: string
+  readonly exports?: Readonly<Record<string, { readonly default?: string }>>
+}
+
+const manifestAt = (folder: string): Manifest | undefined => {
+  const file = join(folder, 'package.json')
+  return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Manifest) : undefined
+}
+
+/** The real folder of an installed product. Undefined if there is none. */
+export const folderOfProduct = (product: ProductName): string | undefined => {
+  const found = placesOf(product).find((place) => manifestAt(place)?.name === PRODUCTS[product].name)
+  return found === undefined ? undefined : realpathSync(found)
+}
+
+/** The real folders of all installed products. */
+export const installedProducts = (): readonly string[] =>
+  (Object.keys(PRODUCTS) as ProductName[]).flatMap((product) => folderOfProduct(product) ?? [])
+
+const loadFrom = async (product: ProductName, folder: string): Promise<Product> => {
+  const { name } = PRODUCTS[product]
+  const manifest = manifestAt(folder)
+  if (manifest?.version !== version())
+    throw fail('product-version', { name, version: manifest?.version ?? 'unknown', own: version() })
+  const entry = manifest.exports?.['./commands']?.default ?? ''
+  const { PRODUCT } = (await import(pathToFileURL(join(folder, entry)).href)) as { readonly PRODUCT: Product }
+  return PRODUCT
+}
+
+/** For a command that needs it: throws the line that installs it. */
+export const loadProduct = async (product: ProductName, what: string): Promise<Product> => {
+  const folder = folderOfProduct(product)
+  if (folder === undefined) throw fail('product-missing', { what, name: PRODUCTS[product].name, version: version() })
+  return loadFrom(product, folder)
+}
+
+/** For a command that works without it. */
+export const loadProductIfAny = async (product: ProductName): Promise<Product | undefined> => {
+  const folder = folderOfProduct(product)
+  return folder === undefined ? undefined : loadFrom(product, folder)
+}

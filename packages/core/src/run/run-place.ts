@@ -1,0 +1,20 @@
+// Where a command runs: in a cell of this host, or in a cell in a container.
+import { openSandbox } from '../sandbox/index.js'
+import type { Sandbox } from '../sandbox/index.js'
+
+import type { Environment } from '../line/command-line.js'
+import type { RunOrder } from './request/run-request.js'
+
+export interface RunPlace extends Pick<Sandbox, 'attach' | 'close'> {
+  /** Whether a command has the terminal and the descriptors of this process. Otherwise its input is passed on. */
+  readonly streams: 'own' | 'passed-on'
+  /** Whether this process is itself inside a cell. */
+  readonly isNested: boolean
+}
+
+export const openPlace = async (order: RunOrder, environment: Environment): Promise<RunPlace> => {
+  const { backend, form, image } = order
+  if (image !== undefined) return (await import('./container-place.js')).openContainerPlace(image, environment)
+  const { attach, close, host } = await openSandbox({ backend, form, nursery: 'none' })
+  return { attach, close, streams: 'own', isNested: host.nesting.held }
+}

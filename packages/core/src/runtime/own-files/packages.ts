@@ -1,0 +1,153 @@
+// The packages that a package loads, found as Node finds them. Nothing is looked at twice: a start looks at a hundred.
+import { existsSync, lstatSync, readFileSync, realpathSync, statSync } from 'node:fs'
+import type { Stats } from 'node:fs'
+import { createRequire } from 'node:module'
+import { basename, dirname, join } from 'node:path'
+
+import { parseAbsolutePath } from '../../policy/index.js'
+
+import { linksOnTheWay } from './links-on-the-way.js'
+
+/** Optional packages that the command line and the library load by themselves if they are there. */
+const LOADED_PEERS = ['@opentelemetry/api', '@cordon/manifest', '@cordon/mcp', '@cordon/team']
+/** Nothing of it is loaded. */
+const TYPES = '@types/'
+/** `require('NAME')` prefers a file of these names to the folder of a package without `exports`. */
+const FILE_ENDINGS = ['.js', '.json', '.node']
+
+/** One installed package, by its real folder. */
+export interface InstalledPackage {
+  readonly name: string
+  readonly folder: string
+  /** Symbolic links on the way to it. */
+  readonly links: readonly string[]
+  /** What Node finds if this package loads another one by its name. */
+  readonly needs: readonly InstalledPackage[]
+  /** Nothing is there now. A package or a file there would be loaded in place of one that it needs. */
+  readonly missing: readonly string[]
+}
+
+/** A package with everything that it loads, each folder once. `needed`: without the packages that are optional. */
+export const packagesFrom = (folder: string, which: 'needed' | 'all' = 'all'): readonly InstalledPackage[] => {
+  const known = new Map<string, InstalledPackage>()
+  const manifestAt = remembered(manifestOf)
+  const placeAt: PlaceAt = remembered((path) => lookAt(path, placeAt))
+  const take = (name: string, { real, links }: Place): InstalledPackage => {
+    const found = known.get(real)
+    if (found !== undefined) return links.length === 0 ? found : { ...found, links: [...found.links, ...links] }
+    const needs: InstalledPackage[] = []
+    const missing: string[] = []
+    const taken = { name, folder: real, links, needs, missing }
+    known.set(real, taken)
+    const folders = modulesFolders(real)
+    const isClosed = !isCheckout(real)
+    for (const needed of namesNeeded(manifestAt(real), which)) {
+      const at = folders.findIndex((modules) => placeAt(join(modules, needed)) !== undefined)
+      const place = at < 0 ? undefined : placeAt(join(folders[at] ?? '/', needed))
+      const passed = at < 0 ? [...folders, ...foldersOfUser()] : folders.slice(0, at)
+      // Nothing can be made in a package itself.
+      const open = isClosed ? passed.filter((modules) => dirname(modules) !== real) : passed
+      const places = open.map((modules) => placeAt(modules)?.real ?? modules)
+      missing.push(...places.flatMap((modules) => [join(modules, needed), ...filesBeside(modules, needed)]))
+      if (place === undefined) continue
+      if (manifestAt(place.real).exports === undefined)
+        missing.push(...filesBeside(placeAt(folders[at] ?? '/')?.real ?? '/', needed))
+      const one = take(needed, place)
+      known.set(one.folder, one)
+      needs.push(one)
+    }
+    return taken
+  }
+  take(manifestAt(folder).name ?? 'cordon', placeAt(folder) ?? { real: folder, links: [] })
+  return [...known.values()]
+}
+
+/** Where `require` looks last, such as `~/.node_modules`. */
+const foldersOfUser = (): readonly string[] =>
+  (createRequire(import.meta.url).resolve.paths('cordon') ?? []).filter((folder) => basename(folder) !== 'node_modules')
+
+const filesBeside = (modules: string, name: string): readonly string[] =>
+  FILE_ENDINGS.map((ending) => join(modules, `${name}${ending}`))
+
+const remembered = <Found>(look: (path: string) => Found): ((path: string) => Found) => {
+  const known = new Map<string, { readonly found: Found }>()
+  return (path) => {
+    const { found } = known.get(path) ?? { found: look(path) }
+    known.set(path, { found })
+    return found
+  }
+}
+
+interface Place {
+  readonly real: string
+  readonly links: readonly string[]
+}
+
+type PlaceAt = (path: string) => Place | undefined
+
+const lookAt = (path: string, placeAt: PlaceAt): Place | undefined => {
+  if (path === '/') return { real: path, links: [] }
+  const folder = placeAt(dirname(path))
+  const status = folder === undefined ? undefined : statusOf(path)
+  if (folder === undefined || status === undefined) return undefined
+  if (!status.isSymbolicLink()) return { real: join(folder.real, basename(path)), links: folder.links }
+  try {
+    return { real: realpathSync.native(path), links: linksOnTheWay(parseAbsolutePath(path)) }
+  } catch {
+    return undefined
+  }
+}
+
+/** A folder that is closed to this user is closed to Node. */
+const statusOf = (path: string): Stats | undefined => {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false })
+  } catch {
+    return undefined
+  }
+}
+
+const namesNeeded = (
+  { name, dependencies = {}, optionalDependencies = {} }: Manifest,
+  which: 'needed' | 'all',
+): readonly string[] => {
+  const peers = name === 'cordon' && which === 'all' ? LOADED_PEERS : []
+  return [...new Set([...Object.keys(dependencies), ...Object.keys(optionalDependencies), ...peers])].filter(
+    (each) => !each.startsWith(TYPES),
+  )
+}
+
+interface Manifest {
+  readonly name?: string
+  readonly exports?: unknown
+  readonly dependencies?: Readonly<Record<string, string>>
+  readonly optionalDependencies?: Readonly<Record<string, string>>
+}
+
+const manifestOf = (folder: string): Manifest => {
+  try {
+    return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Manifest
+  } catch {
+    return {}
+  }
+}
+
+/** Where Node finds a package from a folder. */
+export const placeOfPackage = (name: string, from: string): string | undefined =>
+  modulesFolders(from)
+    .map((folder) => join(folder, name))
+    .find((place) => statSync(place, { throwIfNoEntry: false }) !== undefined)
+
+/** The folders `node_modules` in which Node looks, the nearest first. */
+export const modulesFolders = (from: string): readonly string[] => {
+  const folders: string[] = []
+  for (let at = from; ; at = dirname(at)) {
+    if (basename(at) !== 'node_modules') folders.push(join(at, 'node_modules'))
+    if (at === dirname(at)) return folders
+  }
+}
+
+/** Its sources are edited in cells too, so only the parts that run are read-only. */
+export const isCheckout = (folder: string): boolean => existsSync(join(folder, 'src')) && existsSync(join(folder, 'tsconfig.json'))
+
+export const isLink = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true

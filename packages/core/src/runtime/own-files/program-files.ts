@@ -1,0 +1,147 @@
+// What Cordon itself runs from: its package, every package that it loads, the launcher, and Node. A tool that changes
+// one of them would run outside of every cell with the next start.
+import { existsSync, realpathSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+
+import { fail } from '../../errors/index.js'
+import { PACKAGE_FOLDER } from '../../platform/index.js'
+import { isWithinPath, parseAbsolutePath } from '../../policy/index.js'
+import type { AbsolutePath, Boundary } from '../../policy/index.js'
+import { futurePathOf } from '../../sandbox/index.js'
+
+import { linksOnTheWay } from './links-on-the-way.js'
+import type { OwnFile } from './own-file.js'
+import { isCheckout, isLink, modulesFolders, packagesFrom, placeOfPackage } from './packages.js'
+
+/** The parts of a checkout that run. */
+const PARTS_OF_CHECKOUT = ['bin', 'dist', 'build', 'package.json', 'policies', 'sql']
+
+export interface StartedProgram {
+  /** The path by which it was started, such as `node_modules/.bin/cordon`. */
+  readonly startedAs?: string | undefined
+  /** A project, whose own package `npx` would start. */
+  readonly workspace?: string | undefined
+}
+
+interface Program {
+  /** Only a write grant that overlaps one of these can reach the files. */
+  readonly areas: readonly AbsolutePath[]
+  files: readonly OwnFile[] | undefined
+}
+
+/** Found once in a process: neither the program nor the way that it was started changes. */
+const known = new Map<string, Program>()
+
+/** Those that a boundary could let a tool change. To look for all packages costs some milliseconds, so few calls do. */
+export const programFiles = ({ write }: Pick<Boundary, 'write'>, started: StartedProgram = {}): readonly OwnFile[] => {
+  const bases = write.filter(({ negated }) => !negated).map(({ base }) => futurePathOf(base))
+  if (bases.length === 0) return []
+  const key = JSON.stringify(started)
+  const program = known.get(key) ?? { areas: areasOf(started), files: undefined }
+  known.set(key, program)
+  const isReached = (path: AbsolutePath): boolean =>
+    bases.some((base) => isWithinPath(path, base) || isWithinPath(base, path))
+  if (!program.areas.some(isReached)) return []
+  program.files ??= findFiles(started)
+  return program.files.filter(({ path }) => isReached(path as AbsolutePath))
+}
+
+/**
+ * Throws if a tool could change what this process runs from. For programs that others start again and again: a hook,
+ * a gateway, a runner.
+ */
+export const refuseOwnProgram = (
+  boundary: Pick<Boundary, 'write'>,
+  startedAs: string | undefined,
+  fix: string,
+): void => {
+  const files = programFiles(boundary, { startedAs })
+  for (const { negated, base, text } of boundary.write) {
+    const real = futurePathOf(base)
+    const inside = negated
+      ? undefined
+      : files.find(({ path }) => isWithinPath(path as AbsolutePath, real) && existsSync(path))
+    if (inside !== undefined) throw fail('program-in-write-root', { path: inside.path, grant: text, fix })
+  }
+}
+
+const areasOf = (started: StartedProgram): readonly AbsolutePath[] => {
+  const names = namesOf(started)
+  return [
+    ...foldersOf(started).flatMap((folder) => [folder, ...modulesFolders(folder)]),
+    ...[...names, ...names.flatMap(linksOnTheWay)].map((path) => dirname(path)),
+    process.execPath,
+  ].map((path) => futurePathOf(parseAbsolutePath(path)))
+}
+
+/** This package, and the one that a program in the project finds. */
+const foldersOf = ({ workspace }: StartedProgram): readonly string[] => {
+  const found = workspace === undefined ? undefined : placeOfPackage('cordon', workspace)
+  return [...new Set([PACKAGE_FOLDER, ...(found === undefined ? [] : [realpathSync(found)])])]
+}
+
+const findFiles = (started: StartedProgram): readonly OwnFile[] => {
+  const folders = foldersOf(started)
+  const packages = folders.flatMap((folder) => packagesFrom(folder))
+  const names = namesOf(started)
+  const links = [...packages.flatMap((each) => each.links), ...names.flatMap(linksOnTheWay)]
+  const objects = packages.flatMap(({ folder }) =>
+    isCheckout(folder)
+      ? PARTS_OF_CHECKOUT.map((part) => join(folder, part)).filter((part) => existsSync(part))
+      : [folder],
+  )
+  // A command of pnpm is a script. Where the command is missing, a tool must not make one.
+  const commands = names.filter((path) => !isLink(path)).map(futurePathOf)
+  const missing = packages.flatMap((each) => each.missing)
+  const all = outermost([...objects, ...commands, realpathSync(process.execPath), ...missing])
+  const absent = new Set(missing)
+  return [
+    ...all.map((path) => (absent.has(path) ? absentFile(path) : programFile(path, 'object'))),
+    ...[...new Set(links)].map((path) => programFile(path, 'link')),
+  ]
+}
+
+/** A cell may install a package of this name elsewhere. */
+const absentFile = (path: string): OwnFile => ({
+  ...programFile(path, 'object'),
+  what: 'Cordon would load it: install it outside of a cell',
+  fix: 'install it outside of a cell',
+})
+
+const programFile = (path: string, program: 'object' | 'link'): OwnFile => ({
+  path,
+  access: 'read-only',
+  what: 'what Cordon runs from',
+  fix: 'grant something else, or run a Cordon that is installed elsewhere, such as with npm install -g cordon',
+  program,
+})
+
+/**
+ * The names by which the package is found in folders above it and above the project: its own, and that of its command.
+ * In a folder of the project that is nearer than the package, neither may appear.
+ */
+const namesOf = (started: StartedProgram): readonly AbsolutePath[] => {
+  const { startedAs, workspace } = started
+  const folders = foldersOf(started)
+  const isPackage = (path: string) => existsSync(path) && folders.includes(realpathSync(path))
+  const near = workspace === undefined ? [] : modulesFolders(workspace)
+  const found = near.findIndex((modules) => isPackage(join(modules, 'cordon')))
+  const beside = [...folders.flatMap((folder) => modulesFolders(dirname(folder))), ...near.slice(Math.max(found, 0))]
+  const names = [...new Set(beside)].flatMap((modules) => {
+    const [own, command] = namesIn(modules)
+    return isPackage(own) ? [...(isLink(own) ? [own] : []), command] : [own, command].filter(isLink)
+  })
+  const nearer = near.slice(0, Math.max(found, 0)).flatMap(namesIn)
+  return [...(startedAs === undefined ? [] : [startedAs]), ...nearer, ...names].map((path) => parseAbsolutePath(path))
+}
+
+const namesIn = (modules: string): readonly [string, string] => [
+  join(modules, 'cordon'),
+  join(modules, '.bin', 'cordon'),
+]
+
+const outermost = (paths: readonly string[]): readonly string[] => {
+  const all = new Set(paths)
+  const isInside = (path: string): boolean => path !== '/' && (all.has(dirname(path)) || isInside(dirname(path)))
+  return [...all].filter((path) => !isInside(path)).sort()
+}

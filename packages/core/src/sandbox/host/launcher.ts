@@ -1,0 +1,25 @@
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+
+import { fail } from '../../errors/index.js'
+import { PACKAGE_FOLDER } from '../../platform/index.js'
+
+import { isExecutable } from '../grants/object-at.js'
+
+/** The compiled launcher: this checkout's own build, or the prebuilt package of the platform. */
+export const findLauncher = (): string => {
+  const built = join(PACKAGE_FOLDER, 'build', 'cordon-cell')
+  const packageName = `@cordon/launcher-linux-${process.arch}`
+  const found = [built, prebuiltIn(packageName)].find((path) => path !== undefined && isExecutable(path))
+  if (found === undefined) throw fail('launcher-missing', { looked: `${built}, ${packageName}`, package: packageName })
+  return found
+}
+
+const prebuiltIn = (packageName: string): string | undefined => {
+  try {
+    const manifest = createRequire(import.meta.url).resolve(`${packageName}/package.json`)
+    return join(dirname(manifest), 'bin', 'cordon-cell')
+  } catch {
+    return undefined
+  }
+}

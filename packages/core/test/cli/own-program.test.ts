@@ -1,0 +1,201 @@
+// A Cordon that is installed in the project which its cells may write.
+import { spawnSync } from 'node:child_process'
+import { existsSync, linkSync, mkdirSync, mkdtempSync, readFileSync, readlinkSync, realpathSync } from 'node:fs'
+import { rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+
+import { IN_MATRIX } from '../../../../test/turns.js'
+import { installPackage } from '../../../../test/installed-package.js'
+
+let root = ''
+let project = ''
+let command = ''
+beforeAll(() => {
+  root = realpathSync(mkdtempSync(join(tmpdir(), 'cordon-own-program-')))
+  project = join(root, 'project')
+  mkdirSync(join(root, 'home'))
+  command = installPackage(project)
+})
+afterAll(() => {
+  rmSync(root, { recursive: true, force: true })
+})
+
+const run = (form: string, line: string, started: readonly string[] = [command], cwd = project) => {
+  const [program = '', ...words] = started
+  const { status, stdout, stderr } = spawnSync(
+    program,
+    [...words, 'run', '--form', form, '--mode', 'never', '--write', '.', '--', '/bin/bash', '-c', line],
+    { cwd, encoding: 'utf8', env: { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: join(root, 'home') } },
+  )
+  return { status, stdout, stderr }
+}
+
+const PROGRAM = 'node_modules/cordon/bin/cordon.js'
+
+describe.each(['namespaces', 'landlock'])('in the form %s', (form) => {
+  test.each([
+    ['its program', `echo '// planted' >> ${PROGRAM}`],
+    ['its code cache', 'echo planted > node_modules/cordon/dist/bundle/command-line/main.cjs.0.cache'],
+    ['a package that it loads', `echo '// planted' >> node_modules/yaml/package.json`],
+    ['a module in its own folder', 'mkdir -p node_modules/cordon/node_modules/yaml'],
+    ['its folder, by another one', 'mv node_modules/cordon node_modules/other'],
+    ['the folder above it', 'mv node_modules other'],
+  ])('a command cannot replace %s', (_, line) => {
+    expect(run(form, line).status).not.toBe(0)
+    expect(readFileSync(join(project, PROGRAM), 'utf8')).not.toContain('planted')
+    expect(run(form, 'echo still here').stdout).toBe('still here\n')
+  })
+
+  test('a command reads the program, and writes beside it', () => {
+    const { status, stdout } = run(form, `head -c 2 ${PROGRAM} && touch node_modules/made node_modules/.bin/made`)
+    expect({ status, stdout }).toEqual({ status: 0, stdout: '#!' })
+  })
+
+  test('a link in .bin that a command replaces is put back', () => {
+    run(form, 'ln -sf ../planted node_modules/.bin/cordon')
+    expect(readlinkSync(command)).toBe('../cordon/bin/cordon.js')
+    const { stderr } = run(form, 'rm node_modules/.bin/cordon')
+    expect(stderr).not.toContain('carve-out')
+    expect(stderr).toMatch(/belongs to Cordon itself|is a file of Cordon itself/)
+    expect(readlinkSync(command)).toBe('../cordon/bin/cordon.js')
+  })
+
+  test('a command that pnpm wrote as a script cannot be changed or made anew', IN_MATRIX, () => {
+    const script = '#!/bin/sh\nbasedir=$(dirname "$0")\nexec node "$basedir/../cordon/bin/cordon.js" "$@"\n'
+    rmSync(command)
+    writeFileSync(command, script, { mode: 0o755 })
+    const changed = run(form, 'echo planted >> node_modules/.bin/cordon')
+    const moved = run(form, 'mv node_modules/.bin node_modules/old')
+    const replaced = run(form, 'rm node_modules/.bin/cordon')
+    const beside = run(form, 'touch node_modules/.bin/beside')
+    const after = readFileSync(command, 'utf8')
+    rmSync(command)
+    symlinkSync('../cordon/bin/cordon.js', command)
+    expect([changed.status, moved.status, replaced.status]).not.toContain(0)
+    expect(beside.status).toBe(0)
+    expect(after).toBe(script)
+  })
+
+  test('where the command is missing, none can be made in its place', () => {
+    rmSync(command)
+    const node = [process.execPath, join(project, PROGRAM)]
+    const made = run(form, 'echo planted > node_modules/.bin/cordon', node)
+    const isMade = existsSync(command)
+    const beside = run(form, 'echo other > node_modules/.bin/other', node)
+    rmSync(command, { force: true })
+    symlinkSync('../cordon/bin/cordon.js', command)
+    expect({ status: made.status, isMade, beside: beside.status }).toEqual({ status: 125, isMade: false, beside: 0 })
+  })
+
+  test.each([
+    ['renamed', 'mv node_modules/.bin node_modules/old'],
+    ['removed', 'rm -r node_modules/.bin'],
+    ['replaced by a link', 'mkdir evil; mv node_modules/.bin node_modules/old && ln -s ../evil node_modules/.bin'],
+  ])('the folder of the command cannot be %s', (_, line) => {
+    expect(run(form, line).status).not.toBe(0)
+    const twin = run(form, 'mkdir node_modules/.other && mv node_modules/.other other && rmdir other')
+    rmSync(join(project, 'evil'), { recursive: true, force: true })
+    expect(readlinkSync(command)).toBe('../cordon/bin/cordon.js')
+    expect(twin.status).toBe(0)
+  })
+
+  test('in a project that links to the package, its folders stay, and others can be made beside', IN_MATRIX, () => {
+    const linked = join(root, `linked-${form}`)
+    const own = join(linked, 'node_modules', 'cordon')
+    mkdirSync(join(linked, 'node_modules', '.bin'), { recursive: true })
+    symlinkSync(join(project, 'node_modules', 'cordon'), own)
+    symlinkSync('../cordon/bin/cordon.js', join(linked, 'node_modules', '.bin', 'cordon'))
+    const started = [join(linked, 'node_modules', '.bin', 'cordon')]
+    const elsewhere = [command]
+    const moved = run(form, 'mkdir ev; mv node_modules nm && ln -s ev node_modules', started, linked)
+    const byOther = run(form, 'mv node_modules nm', elsewhere, linked)
+    run(form, 'rm node_modules/cordon; ln -s ../ev node_modules/cordon', elsewhere, linked)
+    const beside = run(form, 'mkdir node_modules/beside', started, linked)
+    expect([moved.status, byOther.status]).not.toContain(0)
+    expect(readlinkSync(own)).toBe(join(project, 'node_modules', 'cordon'))
+    expect({ status: beside.status, isMade: existsSync(join(linked, 'node_modules', 'beside')) }).toEqual({
+      status: 0,
+      isMade: true,
+    })
+  })
+
+  test('a link on the way from the command to the package is put back, and one beside it can be changed', () => {
+    const folder = join(root, `chain-${form}`)
+    mkdirSync(folder)
+    symlinkSync(join(project, PROGRAM), join(folder, 'cordon'))
+    symlinkSync(join(project, PROGRAM), join(folder, 'other'))
+    symlinkSync(join(folder, 'cordon'), join(root, `start-${form}`))
+    const started = [join(root, `start-${form}`)]
+    run(form, 'ln -sf evil cordon', started, folder)
+    const twin = run(form, 'ln -sf evil other', started, folder)
+    expect(readlinkSync(join(folder, 'cordon'))).toBe(join(project, PROGRAM))
+    expect({ status: twin.status, leads: readlinkSync(join(folder, 'other')) }).toEqual({ status: 0, leads: 'evil' })
+  })
+
+  test.each([
+    ['an optional package', 'mkdir node_modules/typescript', 'typescript'],
+    ['one in a scope', 'mkdir -p made/api && mv made node_modules/@opentelemetry', '@opentelemetry/api'],
+    ['a file that hides a package', 'echo planted > node_modules/fast-deep-equal.js', 'fast-deep-equal.js'],
+  ])('%s that Cordon would load cannot be made', (_, line, name) => {
+    const { stderr } = run(form, line)
+    const isMade = existsSync(join(project, 'node_modules', name))
+    const twin = run(form, 'mkdir -p node_modules/@other/api && touch node_modules/left-pad.js')
+    for (const made of ['@opentelemetry', '@other', 'left-pad.js', 'made'])
+      rmSync(join(project, 'node_modules', made), { recursive: true, force: true })
+    expect({ isMade, twin: twin.status }).toEqual({ isMade: false, twin: 0 })
+    expect(stderr).toContain('Cordon would load it: install it outside of a cell')
+  })
+
+  test('removing all packages fails, and says why', IN_MATRIX, () => {
+    const { status, stderr } = run(form, 'rm -rf node_modules')
+    expect(status).not.toBe(0)
+    expect(stderr).toContain('is a file of Cordon itself (what Cordon runs from)')
+    // One line for all packages, and not one for each of their files.
+    const said = stderr
+      .split('\n')
+      .filter((line) => line.startsWith('cordon: ') && line.includes('is a file of Cordon'))
+    expect(said).toHaveLength(1)
+    expect(said[0]).toMatch(/; so are \d+ more that it tried to change$/)
+    installPackageAgain()
+  })
+
+  test.each([PROGRAM, 'node_modules/yaml/package.json'])('a second name of %s cannot be written', (name) => {
+    const second = join(project, 'second')
+    linkSync(join(project, name), second)
+    const { status } = run(form, `echo '// planted' >> second`)
+    rmSync(second)
+    expect(status).not.toBe(0)
+    expect(readFileSync(join(project, name), 'utf8')).not.toContain('planted')
+    expect(run(form, 'touch second && rm second').status).toBe(0)
+  })
+})
+
+/** What was beside the program is gone. */
+const installPackageAgain = (): void => {
+  rmSync(join(project, 'node_modules'), { recursive: true, force: true })
+  installPackage(project)
+}
+
+test('why shows one line for each package that could not be removed', () => {
+  run('namespaces', 'rm -r node_modules/yaml')
+  const { stdout } = spawnSync(command, ['why', 'last'], {
+    ...{ cwd: project, encoding: 'utf8' },
+    env: { PATH: '/usr/bin:/bin', HOME: join(root, 'home') },
+  })
+  const lines = stdout.split('\n').filter((line) => line.includes('refused write of'))
+  expect(lines).toHaveLength(1)
+  expect(lines[0]).toMatch(/, and \d+ more in \S+\/node_modules\/yaml \(--json has all\)$/)
+})
+
+test('a grant of the package itself is refused with the fix', () => {
+  const { status, stdout, stderr } = spawnSync(command, ['run', '--write', 'node_modules/cordon', '--', 'true'], {
+    ...{ cwd: project, encoding: 'utf8' },
+    env: { PATH: '/usr/bin:/bin', HOME: join(root, 'home') },
+  })
+  expect({ status, stdout }).toEqual({ status: 125, stdout: '' })
+  expect(stderr).toContain('own-file-exposed')
+  expect(stderr).toContain('npm install -g cordon')
+})

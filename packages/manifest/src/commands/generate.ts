@@ -1,0 +1,59 @@
+// `cordon manifest generate`: writes the manifest of a project.
+import { resolve } from 'node:path'
+
+import { messageOf } from 'cordon/errors'
+import { manifestJson, manifestYaml } from 'cordon/manifest'
+import { replaceFile } from 'cordon/runtime'
+
+import { counted, keepKeyOf, requireKeyOf, STDERR, STDOUT, usage, writeText } from 'cordon/commands'
+
+import { fail } from '../errors/errors.js'
+import { acceptedIn, existingText } from '../project/baseline.js'
+import { describeProject } from '../project/describe-project.js'
+import { manifestAction } from './manifest.js'
+import { projectRequestOf } from '../project/project-request.js'
+
+const FILE = 'cordon.manifest.json'
+
+export const generate = manifestAction(async (line) => {
+  const { values, rest } = line.given
+  if (rest.length > 1) throw usage(`generate takes no words: ${rest.slice(1).join(' ')}`, 'cordon manifest generate')
+  const request = projectRequestOf(line)
+  const { key, folder } = request
+  const out = values.get('out')?.[0] ?? FILE
+  const format = formatOf(values.get('format')?.[0], out)
+  const manifest = await describeProject(request)
+  const path = resolve(out === FILE ? folder : '.', out)
+  // Acceptances are no part of what the project allows.
+  const accepted = out === '-' ? [] : acceptedIn(path)
+  const whole = accepted.length === 0 ? manifest : { ...manifest, accepted: [...accepted] }
+  const text = format === 'yaml' ? manifestYaml(whole) : manifestJson(whole)
+  if (out !== '-') requireKeyOf(existingText(path), key)
+  keepKeyOf(text, key, folder)
+  if (out === '-') {
+    writeText(STDOUT, text)
+    return 0
+  }
+  write(path, text)
+  const tools = manifest.agents.reduce((sum, agent) => sum + agent.tools.length, 0)
+  writeText(
+    STDERR,
+    `wrote ${path}: ${counted(manifest.agents.length, 'agent')}, ${counted(tools, 'tool')}, ${manifest.hash}\n`,
+  )
+  return 0
+})
+
+/** The project may have a link there. The link is replaced, and its target stays as it is. */
+const write = (path: string, text: string): void => {
+  try {
+    replaceFile(path, text, 0o666)
+  } catch (error) {
+    throw fail('file-unwritable', { path, problem: messageOf(error) }, error)
+  }
+}
+
+const formatOf = (given: string | undefined, out: string): 'json' | 'yaml' => {
+  if (given === undefined) return /\.ya?ml$/.test(out) ? 'yaml' : 'json'
+  if (given === 'json' || given === 'yaml') return given
+  throw usage(`--format ${given} is not known`, 'cordon manifest generate', 'write json or yaml')
+}

@@ -1,0 +1,36 @@
+// What @cordon/mcp adds to the command line of Cordon.
+import type { Product } from 'cordon/commands'
+
+import { MCP_HELP } from './mcp-help.js'
+import { MCP_LOGIN_ACTIONS, MCP_LOGIN_HELP } from './mcp-login-help.js'
+import { MCP_SETUP_ACTIONS, MCP_SETUP_HELP } from './mcp-setup-help.js'
+
+export const PRODUCT: Product = {
+  commands: {
+    mcp: {
+      help: MCP_HELP,
+      load: async () => (await import('./mcp.js')).mcp,
+      actions: [
+        {
+          words: MCP_SETUP_ACTIONS,
+          command: {
+            help: MCP_SETUP_HELP,
+            takesWords: true,
+            load: async () => (await import('./mcp-setup.js')).mcpSetup,
+          },
+        },
+        {
+          words: MCP_LOGIN_ACTIONS,
+          command: {
+            help: MCP_LOGIN_HELP,
+            takesWords: true,
+            load: async () => (await import('./mcp-login.js')).mcpLogin,
+          },
+        },
+      ],
+    },
+  },
+  describeServers: async (file, project) =>
+    (await import('../servers/describe-servers.js')).describeServers(file, project),
+  logins: async (environment, order) => (await import('../login/logins.js')).loginsOf(environment, order),
+}

@@ -1,0 +1,2 @@
+export type { OpenConnection } from './connection.js'
+export { openEndpoint } from './endpoint.js'

@@ -1,0 +1,79 @@
+// `cordon mcp --manifest FILE`: each server must be one that was reviewed, with at most the grants of its review.
+import { createHolder, policyValue, portablePath, portablePolicy } from 'cordon/manifest'
+import type { HeldServer, ManifestServer, ManifestVerdict } from 'cordon/manifest'
+import { isWithinPath } from 'cordon/policy'
+import { withoutUndefined } from 'cordon/shapes'
+import { manifestOf, REVIEW } from 'cordon/runtime'
+import type { GivenManifest, OwnFile } from 'cordon/runtime'
+
+import { fail } from '../errors/errors.js'
+import { lockPlaceOf } from '../packages/lock-file.js'
+import { areShownAs, pinOf, serverAddress, serverWords } from '../packages/server-words.js'
+import { readOnly, withheld } from 'cordon/commands'
+import type { PreparedServer } from './start-server.js'
+
+/** Servers can neither change the manifest nor read its key. */
+export const manifestFilesOf = (given: GivenManifest | undefined): readonly OwnFile[] => {
+  const { manifest, key } = given?.files ?? {}
+  return [
+    ...readOnly([manifest], 'the manifest of the servers'),
+    ...(key === undefined ? [] : [withheld(key, 'the key of the manifest')]),
+  ]
+}
+
+export interface HeldPlaces {
+  /** What the server may ask its client for. */
+  readonly allowed: Iterable<string>
+  readonly configFolder: string
+}
+
+/** Throws if the server is beyond the manifest. Its tools are held when they are known. */
+export const holdServer = (prepared: PreparedServer, given: GivenManifest, places: HeldPlaces): PreparedServer => ({
+  ...prepared,
+  prepared: { ...prepared.prepared, manifest: verdictOn(prepared, given, places) },
+})
+
+const verdictOn = (
+  { chosen, reviewed, prepared: { order } }: PreparedServer,
+  given: GivenManifest,
+  { allowed, configFolder }: HeldPlaces,
+): ManifestVerdict => {
+  const { workspace, home, cwd } = order
+  const places = { workspace, project: workspace, homes: [home] }
+  const { name, argv, transport } = chosen
+  const folder = portablePath(cwd, places)
+  const features = [...new Set(allowed)].sort()
+  const startedAs = (listed: ManifestServer): Pick<HeldServer, 'command' | 'url'> => {
+    const { command, url } = listed
+    if (transport.kind === 'remote')
+      return isBehind(transport.remote.url, listed)
+        ? withoutUndefined({ command, url })
+        : { url: serverAddress(transport.remote.url, given.key) }
+    const isListed = command !== undefined && areShownAs(argv, command, places, given.key)
+    return { command: isListed ? command : serverWords(argv, places, given.key) }
+  }
+  const asListed = (listed: ManifestServer): HeldServer => ({
+    name,
+    ...startedAs(listed),
+    ...(folder === '.' ? {} : { cwd: folder }),
+    ...(features.length === 0 ? {} : { allow: features }),
+    ...(transport.kind === 'published' ? { publish: transport.url } : {}),
+    pin: transport.kind === 'remote' ? null : pinOf(argv, lockPlaceOf(workspace, configFolder)),
+    policy: policyValue(portablePolicy(reviewed, places), given.key),
+  })
+  const verdict = isWithinPath(home, workspace)
+    ? ({ verdict: 'beyond', differences: [`its workspace ${workspace} holds the home`] } as const)
+    : createHolder(given.manifest, undefined, { workspace, home }).server(name, asListed)
+  if (verdict.verdict === 'beyond')
+    throw fail('manifest-exceeded', {
+      ...manifestOf(given),
+      what: `the MCP server "${name}"`,
+      differences: verdict.differences.join('; '),
+      fix: REVIEW,
+    })
+  return { ...manifestOf(given), ...verdict }
+}
+
+/** `cordon mcp install` leaves the host in the client's file, and moves the address. */
+const isBehind = (address: string, { command, url }: ManifestServer): boolean =>
+  command !== undefined && url === new URL(address).origin

@@ -1,0 +1,28 @@
+// The files and folders that the words of a server name. A server is usually told there what it is for.
+import { escapeGlob, isWithinPath } from 'cordon/policy'
+import type { AbsolutePath } from 'cordon/policy'
+import { lookAt, MOST_ARGUMENTS, pathIn } from 'cordon/runtime'
+import { isKernelView } from 'cordon/sandbox'
+
+/** Existing ones, as globs without links. Those in the working folder are relative to it. */
+export const pathsNamedBy = (argv: readonly string[], cwd: string): readonly string[] => [
+  ...new Set(
+    argv
+      .slice(1, MOST_ARGUMENTS)
+      .flatMap((word) => pathIn(word, cwd) ?? [])
+      .flatMap((path) => lookAt(path)?.real ?? [])
+      .filter((path) => path !== '/' && !isKernelView(path))
+      .map((path) => globFor(path, cwd)),
+  ),
+]
+
+const globFor = (path: AbsolutePath, cwd: string): string =>
+  path === cwd
+    ? '.'
+    : escapeGlob(isWithinPath(path, cwd as AbsolutePath) ? path.slice(cwd.replace(/\/$/, '').length + 1) : path)
+
+/** Without a named path a server is likely to be for the working folder. JSON is YAML. */
+export const policyForWords = (argv: readonly string[], cwd: string): string => {
+  const paths = pathsNamedBy(argv, cwd)
+  return `{ filesystem: { read: [${(paths.length === 0 ? ['.'] : paths).map((path) => JSON.stringify(path)).join(', ')}] } }`
+}

@@ -1,0 +1,114 @@
+// Settings of servers by their names: mcp.yaml of the user, and .cordon/mcp.yaml of projects that the user trusts.
+//
+//     servers:
+//       files:
+//         policy: { filesystem: { read: [data/**] } }   # of its cell, beside those of its tools
+//         allow: [roots]                                 # what it may ask its client for
+//         publish: 3000/mcp                              # the port at which it serves HTTP inside its cell
+//         tools: { read_*: { filesystem: { read: [data/**] } }, "*": server }
+import { existsSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { parseTextPattern } from 'cordon/gate'
+import type { TextPattern } from 'cordon/gate'
+import { CLIENT_FEATURE_NAMES } from '../gateway/index.js'
+import type { ClientFeature } from '../gateway/index.js'
+import { itemsOf, mappingOf, namedNodesOf, oneOf, parsePolicyNode, placeOf, readDocument } from 'cordon/policy'
+import type { PlacedPolicy, PolicyNode } from 'cordon/policy'
+import { PROJECT_FOLDER, projectFolders, readRuleFile, trustOf } from 'cordon/runtime'
+import type { Trust } from 'cordon/runtime'
+
+import { isVouchedFor } from 'cordon/commands'
+import type { PolicyPlaces } from 'cordon/commands'
+import { parsePublished } from './published-port.js'
+import { policiesWithin, toolEntries } from './tool-policies.js'
+import type { ToolEntry } from './tool-policies.js'
+
+export const SETTINGS_FILE = 'mcp.yaml'
+
+export interface ServerSettings {
+  /** For its cell: its own policy and those of its tools. */
+  readonly policies: readonly PlacedPolicy[]
+  /** By the names that the server uses. */
+  readonly tools: readonly ToolEntry[]
+  readonly allowed: readonly ClientFeature[]
+  /** The addresses of its port, inside its cell. The first one counts. */
+  readonly published: readonly string[]
+}
+
+export interface AllServerSettings {
+  readonly of: (server: string) => ServerSettings
+  /** Names and patterns of servers that have settings. */
+  readonly names: readonly string[]
+  /** Files of projects that the user does not trust. They do not count. */
+  readonly ignored: readonly string[]
+}
+
+export const readServerSettings = (places: PolicyPlaces): AllServerSettings => {
+  const user = process.geteuid?.() ?? 0
+  const own = join(places.configFolder, SETTINGS_FILE)
+  const ofProjects = projectFolders(places.workspace, user)
+    .map(({ folder, owner }) => ({ folder, owner, path: join(folder, PROJECT_FOLDER, SETTINGS_FILE) }))
+    .filter(({ path }) => existsSync(path))
+  const isTrusted = ofProjects.map(({ folder }) => isVouchedFor(folder, places))
+  const entries = [
+    ...(existsSync(own) ? readSettings(own, trustOf('user', user, user)) : []),
+    ...ofProjects.flatMap(({ path, owner }, at) =>
+      isTrusted[at] === true ? readSettings(path, trustOf('project', user, owner)) : [],
+    ),
+  ]
+  return {
+    of: (server) => settingsFor(server, entries),
+    names: [...new Set(entries.map(({ name }) => name))],
+    ignored: ofProjects.flatMap(({ path }, at) => (isTrusted[at] === true ? [] : [path])),
+  }
+}
+
+/** The settings of one project, whether the user trusts it or not. */
+export const readProjectSettings = (folder: string): ((server: string) => ServerSettings) => {
+  const path = join(folder, PROJECT_FOLDER, SETTINGS_FILE)
+  const user = process.geteuid?.() ?? 0
+  const entries = existsSync(path) ? readSettings(path, trustOf('project', user, statSync(folder).uid)) : []
+  return (server) => settingsFor(server, entries)
+}
+
+const settingsFor = (server: string, entries: readonly SettingsEntry[]): ServerSettings => {
+  const found = entries.filter(({ pattern }) => pattern.matches(server))
+  return {
+    policies: found.flatMap(({ policies }) => policies),
+    tools: found.flatMap(({ tools }) => tools),
+    allowed: found.flatMap(({ allowed }) => allowed),
+    published: found.flatMap(({ published }) => published),
+  }
+}
+
+interface SettingsEntry extends ServerSettings {
+  /** The name of a server, or a pattern of names. */
+  readonly name: string
+  readonly pattern: TextPattern
+}
+
+const readSettings = (path: string, trust: Trust): readonly SettingsEntry[] => {
+  const { servers } = mappingOf(readDocument(readRuleFile(path, trust), path), ['servers'])
+  return servers === undefined ? [] : namedNodesOf(servers).map(([pattern, node]) => readEntry(pattern, node))
+}
+
+const readEntry = (pattern: string, node: PolicyNode): SettingsEntry => {
+  const { policy, tools, allow, publish } = mappingOf(node, ['policy', 'tools', 'allow', 'publish'])
+  const entries = tools === undefined ? [] : toolEntries(tools)
+  const placed = policy === undefined ? [] : [placedPolicy(policy)]
+  return {
+    name: pattern,
+    pattern: parseTextPattern(pattern),
+    tools: entries,
+    policies: [...placed, ...policiesWithin('', entries)],
+    allowed:
+      allow === undefined ? [] : itemsOf(allow, 'a list of features').map((item) => oneOf(item, CLIENT_FEATURE_NAMES)),
+    published: publish === undefined ? [] : [parsePublished(String(publish.value), placeOf(publish))],
+  }
+}
+
+const placedPolicy = (node: PolicyNode): PlacedPolicy => {
+  const source = placeOf(node)
+  return { source, policy: parsePolicyNode(node), whereIs: () => source }
+}

@@ -1,0 +1,176 @@
+// Starts a server as `cordon run` starts a command: the same rules decide, and the same log has it. Its input stays
+// open, and its cell grants what all its tools need together.
+import { resolve } from 'node:path'
+
+import { consentStore, createConsent } from '../gateway/index.js'
+import type { ClientFeature, ServerSource } from '../gateway/index.js'
+import type { Mode } from 'cordon/gate'
+import type { PlacedPolicy, ToolPolicy } from 'cordon/policy'
+import type { AuditLog, OwnFile } from 'cordon/runtime'
+import { describeEnding } from 'cordon/sandbox'
+import type { Sandbox } from 'cordon/sandbox'
+
+import type { Arguments, Environment, Launch, PreparedRun } from 'cordon/commands'
+import { combinePolicies, GRANTS, launchInCell, parseRun, performRunIn, prepareRun, visibleWord, wayOutOfGrants } from 'cordon/commands'
+import { launchPublished, withBridge } from './bridge.js'
+import type { LocatedServer } from './packaged-servers.js'
+import type { ChosenServer } from './server-choice.js'
+import { adviseOnServer, keepEnd, lastLines } from './start-failure.js'
+
+export interface PreparedServer {
+  readonly server: ChosenServer
+  /** As somebody wrote it. `server` may start its installed package, or have a login. */
+  readonly chosen: ChosenServer
+  readonly prepared: PreparedRun
+  /** Of its cell. */
+  readonly policy: ToolPolicy
+  /** The same without its installed package, which a manifest does not know. */
+  readonly reviewed: ToolPolicy
+  /** `--timeout`, for each call of a tool, in milliseconds. */
+  readonly timeout: number | undefined
+  /** For calls of its tools. */
+  readonly mode: Mode | undefined
+}
+
+const RESTART = { restart: wayOutOfGrants('cordon mcp install') }
+
+/** `policies`: of its settings and tools, which its cell grants. `withheldFiles`: files with secrets of others. */
+export const prepareServer = async (
+  { server, policies: ofPackage }: LocatedServer,
+  chosen: ChosenServer,
+  given: Arguments,
+  environment: Environment,
+  policies: readonly PlacedPolicy[],
+  withheldFiles: readonly OwnFile[],
+): Promise<PreparedServer> => {
+  const { transport } = server
+  const words = wordsFor(server, transport.kind === 'remote' ? withoutGrants(given) : given)
+  const order = await parseRun(words, environment)
+  const { wall: timeout, ...limits } = order.policy.limits
+  const policiesOf = ({ transport: by }: ChosenServer) => (by.kind === 'remote' ? [by.remote.policy] : policies)
+  const typed = { ...order.policy, limits }
+  const policy = combinePolicies([...ofPackage, ...policiesOf(server)], typed)
+  const written = policiesOf(chosen)
+  const secrets = transport.kind === 'remote' ? transport.remote.secrets : order.secrets
+  const { mode } = order
+  const ownFiles = [...order.ownFiles, ...withheldFiles]
+  return {
+    server,
+    chosen,
+    policy,
+    reviewed: combinePolicies(written, withValues(typed, written, environment)),
+    timeout,
+    mode,
+    prepared: prepareRun({ ...order, policy, secrets, ownFiles, mode: undefined }, false, environment, RESTART),
+  }
+}
+
+/**
+ * `cordon mcp install` passes on the variables that a client's file sets, and a manifest knows their values. `written`
+ * passes a variable whatever its value is.
+ */
+const withValues = (typed: ToolPolicy, written: readonly PlacedPolicy[], environment: Environment): ToolPolicy => {
+  if (typed.environment.kind !== 'list') return typed
+  const free = new Set(
+    written.flatMap(({ policy }) =>
+      policy.environment.kind === 'list' ? policy.environment.items.map(({ name }) => name) : [],
+    ),
+  )
+  const items = typed.environment.items.flatMap((entry) => {
+    const text = environment[entry.name]
+    if (entry.value.kind === 'set' || free.has(entry.name)) return [entry]
+    return text === undefined ? [] : [{ name: entry.name, value: { kind: 'set', text } as const }]
+  })
+  return { ...typed, environment: { kind: 'list', items } }
+}
+
+/** The cell of a remote server reaches that server, and nothing else. */
+const withoutGrants = ({ values, ...given }: Arguments): Arguments => {
+  const granting = new Set([...GRANTS.map(({ name }) => name), 'secret'])
+  return { ...given, values: new Map([...values].filter(([name]) => !granting.has(name))) }
+}
+
+/** The words of `cordon run` for it. */
+const wordsFor = ({ argv, variables, cwd }: ChosenServer, { values, switches }: Arguments): Arguments => {
+  const set = Object.entries(variables).map(([name, text]) => `${name}=${text}`)
+  return {
+    switches,
+    rest: argv,
+    values: new Map([
+      ...values,
+      ['env', [...(values.get('env') ?? []), ...set]],
+      ...(cwd === undefined || values.has('cwd') ? [] : [['cwd', [resolve(cwd)]] as const]),
+    ]),
+  }
+}
+
+export interface ServerPlace {
+  readonly audit: AuditLog
+  readonly sandbox: Promise<Sandbox>
+  readonly environment: Environment
+  /** What each server may ask its client for. */
+  readonly allowedTo: (server: string) => ReadonlySet<ClientFeature>
+  readonly consentFolder: string
+  readonly onStderr: (server: string, bytes: Uint8Array) => void
+}
+
+export const serverSource = ({ server, prepared }: PreparedServer, place: ServerPlace): ServerSource => ({
+  name: server.name,
+  cwd: prepared.order.cwd,
+  speaks: server.transport.kind === 'stdio' ? 'stdio' : 'http',
+  url: server.transport.kind === 'remote' ? visibleWord(server.transport.remote.url) : undefined,
+  boundary: prepared.tool.boundary,
+  allowed: place.allowedTo(server.name),
+  consent: createConsent(
+    consentStore(place.consentFolder, { server: server.name, workspace: prepared.order.workspace }),
+  ),
+  run: async (streams) => {
+    const { environment, audit, sandbox, onStderr } = place
+    const { order } = prepared
+    const said = keepEnd()
+    const launch = launchInCell(sandbox, environment, order, {
+      ...streams,
+      // A server that cannot start should say which file it lacked.
+      observe: 'reads',
+      onStderr: (bytes) => {
+        said.add(bytes)
+        onStderr(server.name, bytes)
+      },
+    })
+    const { result, boundary, ownFiles } = await performRunIn(
+      audit,
+      prepared,
+      bridged(launch, { server, prepared, place }),
+      ignore,
+    )
+    // The last line may lack its end.
+    onStderr(server.name, Buffer.from('\n'))
+    return {
+      how: describeEnding(result),
+      lastWords: lastLines(said.text()),
+      advice: () =>
+        adviseOnServer({ name: server.name, order, boundary, ownFiles, result, said: said.text(), environment }),
+    }
+  },
+})
+
+interface Bridged extends Pick<PreparedServer, 'server' | 'prepared'> {
+  readonly place: ServerPlace
+}
+
+const bridged = (launch: Launch, { server, prepared: { order }, place }: Bridged): Launch => {
+  const { transport, name } = server
+  switch (transport.kind) {
+    case 'stdio':
+      return launch
+    case 'remote':
+      return (argv, boundary, call) => launch(argv, withBridge(boundary), call)
+    case 'published': {
+      const { environment, sandbox } = place
+      const host = sandbox.then((open) => open.host)
+      return launchPublished(launch, host, { name, url: transport.url, order, environment })
+    }
+  }
+}
+
+const ignore = (): void => undefined

@@ -1,0 +1,73 @@
+// Policies of tools, by patterns of their names.
+import { parseTextPattern } from 'cordon/gate'
+import type { TextPattern } from 'cordon/gate'
+import { mappingOf, namedNodesOf, parsePolicyNode, placeOf, required } from 'cordon/policy'
+import type { PlacedPolicy, PolicyNode, ToolPolicy } from 'cordon/policy'
+import { isMapping } from 'cordon/shapes'
+
+import { readGivenDocument } from 'cordon/commands'
+
+/** What the server proposes, if it is within this. */
+export interface AcceptedProposal {
+  readonly proposedWithin: ToolPolicy | 'server'
+}
+
+/** `server`: the policy of the cell. */
+export interface ToolEntry {
+  /** A name or a pattern of names, as in rules. */
+  readonly name: string
+  readonly pattern: TextPattern
+  readonly policy: ToolPolicy | 'server' | AcceptedProposal
+  readonly source: string
+}
+
+const FIX = 'write it like: read_*: { filesystem: { read: [.] } }'
+
+/** `--tools FILE`. */
+export const readToolFile = (file: string | undefined): readonly ToolEntry[] =>
+  file === undefined ? [] : toolEntries(readGivenDocument(file, FIX).node)
+
+export const toolEntries = (node: PolicyNode): readonly ToolEntry[] =>
+  namedNodesOf(node).map(([pattern, entry]) => ({
+    name: pattern,
+    pattern: parseTextPattern(pattern),
+    source: placeOf(entry),
+    policy: entryPolicy(entry),
+  }))
+
+/** `server`, `proposed`, `{ proposed: { within: POLICY } }` or a policy. */
+const entryPolicy = (node: PolicyNode): ToolEntry['policy'] => {
+  if (node.value === 'server') return node.value
+  if (node.value === 'proposed') return { proposedWithin: 'server' }
+  if (!isMapping(node.value) || !('proposed' in node.value)) return parsePolicyNode(node)
+  const proposed = required(node, mappingOf(node, ['proposed']), 'proposed')
+  const bound = required(proposed, mappingOf(proposed, ['within']), 'within', 'or write only: proposed')
+  return { proposedWithin: parsePolicyNode(bound) }
+}
+
+/** Entries that are for none of these servers. `starts`: what the names of their tools begin with. */
+export const entriesForNobody = (starts: readonly string[], entries: readonly ToolEntry[]): readonly ToolEntry[] =>
+  entries.filter(({ pattern }) => !starts.some((start) => couldMatch(pattern, start)))
+
+/** The first entry counts. */
+export const policyNamed = (name: string, entries: readonly ToolEntry[]): ToolEntry['policy'] | undefined =>
+  entries.find(({ pattern }) => pattern.matches(name))?.policy
+
+/** The policies of tools whose names begin like this. The cell of their server grants all of them. */
+export const policiesWithin = (start: string, entries: readonly ToolEntry[]): readonly PlacedPolicy[] =>
+  entries.flatMap(({ pattern, policy, source }) => {
+    const granted = policy !== 'server' && 'proposedWithin' in policy ? policy.proposedWithin : policy
+    return granted !== 'server' && couldMatch(pattern, start)
+      ? [{ source, policy: withoutLimits(granted), whereIs: () => source }]
+      : []
+  })
+
+/** Limits hold for one call of the tool, and not for the life of its server. */
+const withoutLimits = (policy: ToolPolicy): ToolPolicy => ({ ...policy, limits: {} })
+
+const couldMatch = ({ runs: [literal = ''], isLiteral }: TextPattern, start: string): boolean =>
+  literal.startsWith(start) || (!isLiteral && start.startsWith(literal))
+
+/** `--timeout` holds where a policy names no time of its own. */
+export const withTimeout = (policy: ToolPolicy, timeout: number | undefined): ToolPolicy =>
+  timeout === undefined ? policy : { ...policy, limits: { wall: timeout, ...policy.limits } }

@@ -1,0 +1,50 @@
+// Follows the part for authors of docs/mcp.md word for word.
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+import { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
+import { expect, onTestFinished, test } from 'vitest'
+
+import { REPOSITORY } from '../../../../test/repository.js'
+import { folderWith, textOf } from '../mcp/gateway.js'
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+const PAGE = readFileSync(join(ROOT, 'docs', 'mcp.md'), 'utf8')
+
+const blockAfter = (heading: string): string =>
+  /```js\n([^]*?)```/.exec(PAGE.slice(PAGE.indexOf(`\n${heading}\n`)))?.[1] ?? ''
+
+/** A project that has installed what the page says. */
+const project = (): string => {
+  const folder = folderWith({ 'notes/today.txt': 'Buy milk.' })
+  mkdirSync(join(folder, 'node_modules'))
+  symlinkSync(ROOT, join(folder, 'node_modules', 'cordon'))
+  for (const name of ['zod', '@modelcontextprotocol'])
+    symlinkSync(join(REPOSITORY, 'node_modules', name), join(folder, 'node_modules', name))
+  return folder
+}
+
+test('the server of docs/mcp.md reads a note and nothing else, as printed', async () => {
+  const folder = project()
+  writeFileSync(join(folder, 'server.mjs'), blockAfter('## For authors of servers'))
+  const client = new Client({ name: 'test', version: '1' })
+  onTestFinished(() => client.close())
+  await client.connect(
+    new StdioClientTransport({ command: process.execPath, args: ['server.mjs'], cwd: folder, stderr: 'ignore' }),
+  )
+  const read = (path: string) => client.callTool({ name: 'read_note', arguments: { path } })
+  expect(textOf(await read('notes/today.txt'))).toBe('Buy milk.')
+  expect((await read('/etc/passwd')).isError).toBe(true)
+})
+
+test('the sandbox with capabilities of docs/mcp.md writes, as printed', () => {
+  const workspace = folderWith({})
+  const folder = project()
+  writeFileSync(join(folder, 'agent.mjs'), blockAfter('### Coming from sandlock').replaceAll('/tmp/agent', workspace))
+  const { status, stderr } = spawnSync(process.execPath, ['agent.mjs'], { cwd: folder, encoding: 'utf8' })
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+  expect(readFileSync(join(workspace, 'a'), 'utf8')).toBe('x')
+})

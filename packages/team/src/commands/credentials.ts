@@ -1,0 +1,87 @@
+// `cordon credentials`: seals, stores, lists and removes credentials of a team.
+import { readFileSync, writeFileSync } from 'node:fs'
+
+import { messageOf } from 'cordon/errors'
+import { fail } from '../errors/errors.js'
+import { newSealingKey, sealCredential } from '../store/index.js'
+
+import type { CommandLine } from 'cordon/commands'
+import { oneLine, renderTable } from 'cordon/commands'
+import { CREDENTIALS_HELP } from './credentials-help.js'
+import { sealingKeyOf } from '../options/sealing-key.js'
+import type { CommandContext } from '../options/store-command.js'
+import { runStoreCommand } from '../options/store-command.js'
+
+export const credentials = (line: CommandLine): Promise<number> =>
+  runStoreCommand({ name: 'team credentials', help: CREDENTIALS_HELP, actions: { list, put, remove }, apart: { key } }, line)
+
+const STDIN = 0
+
+const key = ({ oneWord, print }: Pick<CommandContext, 'oneWord' | 'print'>): Promise<number> => {
+  const file = oneWord('name one new file')
+  try {
+    writeFileSync(file, `${newSealingKey()}\n`, { mode: 0o600, flag: 'wx' })
+  } catch (error) {
+    throw fail('sealing-key-invalid', { problem: `it cannot be written: ${messageOf(error)}` }, error)
+  }
+  print(
+    { file },
+    () =>
+      `a new key is in ${oneLine(file)}; copy it to hosts that run tools, and keep a copy: without it ` +
+      `its credentials cannot be opened\n`,
+  )
+  return Promise.resolve(0)
+}
+
+const list = async ({ store, team, print }: CommandContext): Promise<number> => {
+  const all = await store.ask('listCredentials', { team: await team() })
+  print(all, (paint) =>
+    renderTable(
+      ['NAME', 'KEY', 'BY', 'SINCE'],
+      all.map(({ ref, keyId, storedBy, storedAt }) => [ref, keyId, storedBy, storedAt.slice(0, 10)]),
+      paint,
+      'there are no credentials',
+    ),
+  )
+  return 0
+}
+
+const put = async (context: CommandContext): Promise<number> => {
+  const { store, team, option, environment, wrong, print } = context
+  const ref = oneName(context)
+  const sealingKey = sealingKeyOf(option('key'), environment)
+  if (sealingKey === undefined)
+    throw wrong(
+      'no key is named',
+      'name the key: --key FILE, or CORDON_KEY_FILE; cordon team credentials key FILE creates one',
+    )
+  const typed = readFileSync(STDIN)
+  const value = typed.subarray(0, typed.at(-1) === 0x0a ? -1 : undefined)
+  if (value.length === 0)
+    throw wrong(
+      'the value comes from stdin, which is empty',
+      'write it there: printf %s "$VALUE" | cordon team credentials put NAME',
+    )
+  const owner = await team()
+  await store.ask('storeCredential', { team: owner, ref, ...sealCredential(sealingKey, owner, ref, value) })
+  print(
+    { team: owner, ref },
+    () => `stored ${ref} of ${oneLine(owner)}; runners have it as --secret ID=store:${oneLine(owner)}/${ref}\n`,
+  )
+  return 0
+}
+
+const remove = async (context: CommandContext): Promise<number> => {
+  const { store, team, print } = context
+  const ref = oneName(context)
+  await store.ask('removeCredential', { team: await team(), ref })
+  print({ ref, status: 'removed' }, () => `removed ${ref}\n`)
+  return 0
+}
+
+const oneName = ({ oneWord, wrong }: CommandContext): string => {
+  const ref = oneWord('name one credential')
+  if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/.test(ref))
+    throw wrong(`"${ref}" is not a valid name: use letters and digits, and . _ - after the first`)
+  return ref
+}

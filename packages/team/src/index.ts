@@ -1,0 +1,10 @@
+/// <reference types="node" preserve="true" />
+// @cordon/team: the registry of a team as an option of createCordon, its database, its server and its runners.
+export { teamRegistry } from './registry/index.js'
+export type { OwnDatabase, RegistrySettings, ServedRegistry } from './registry/index.js'
+export { startRunner } from './runner/start-runner.js'
+export type { Runner } from './runner/start-runner.js'
+export type { RunnerNews, RunnerOptions } from './runner/runner-options.js'
+export { registrationOf } from './tools/registration.js'
+export { loadToolFiles } from './tools/tool-files.js'
+export type { RunnerTool } from './tools/tool-files.js'

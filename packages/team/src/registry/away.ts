@@ -1,0 +1,34 @@
+import { setTimeout } from 'node:timers/promises'
+
+import { CordonError } from 'cordon/errors'
+
+const AWAY: ReadonlySet<string> = new Set([
+  'store-unavailable',
+  'store-full',
+  'store-busy',
+  'server-unavailable',
+  'request-too-many',
+])
+
+/** The database was not reached, or was too busy. A retry may succeed. */
+export const isAway = (error: unknown): boolean => error instanceof CordonError && AWAY.has(error.code)
+
+const PAUSES_MS = { first: 50, longest: 2_000 }
+
+/** Retries while the database cannot be reached, until the signal is aborted. */
+export const whileUnavailable = async <Result>(work: () => Promise<Result>, enough: AbortSignal): Promise<Result> => {
+  for (let pause = PAUSES_MS.first; ; pause = Math.min(pause * 2, PAUSES_MS.longest)) {
+    try {
+      return await work()
+    } catch (error) {
+      if (!isAway(error) || enough.aborted) throw error
+      await elapsed(pause, enough)
+    }
+  }
+}
+
+const elapsed = (milliseconds: number, signal: AbortSignal): Promise<void> =>
+  setTimeout(milliseconds, undefined, { signal }).catch(() => undefined)
+
+export const anyOf = (signal: AbortSignal | undefined, other: AbortSignal): AbortSignal =>
+  signal === undefined ? other : AbortSignal.any([signal, other])

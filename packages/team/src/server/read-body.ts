@@ -1,0 +1,96 @@
+import type { IncomingMessage } from 'node:http'
+
+import { isMapping } from 'cordon/shapes'
+
+import { bodyBytes } from 'cordon/runtime'
+import { fail } from '../errors/errors.js'
+import { unfitNumber } from './exact-numbers.js'
+import type { NumberForm } from './exact-numbers.js'
+import { invalid } from './problem.js'
+
+/** Deeper JSON could overflow the stack of its readers. */
+const MOST_DEPTH = 100
+
+/** The body of a request, a mapping in JSON. */
+export const readBody = async (
+  request: IncomingMessage,
+  mostBytes: number,
+  numbers: NumberForm,
+): Promise<Readonly<Record<string, unknown>>> => {
+  const { 'content-type': type = '', 'content-encoding': encoding, 'content-length': length } = request.headers
+  // A form on a web page cannot send this type.
+  if (!/^application\/json(?:;\s*charset=utf-8)?$/i.test(type))
+    throw invalid('its Content-Type is not application/json')
+  if (encoding !== undefined) throw invalid('its body has a Content-Encoding')
+  if (length !== undefined && Number(length) > mostBytes) throw fail('request-too-large', { limit: mostBytes })
+  return parseMapping(await bodyBytes(request, mostBytes), numbers)
+}
+
+/** According to Content-Length. Without it, the largest body. */
+export const lengthOf = ({ headers }: IncomingMessage, mostBytes: number): number =>
+  Math.min(
+    /^\d{1,15}$/.test(headers['content-length'] ?? '') ? Number(headers['content-length']) : mostBytes,
+    mostBytes,
+  )
+
+export const refuseBody = ({ headers }: IncomingMessage): void => {
+  if (headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0')
+    throw invalid('it has a body, and its method takes none')
+}
+
+/** A field of the path must not be in the body too. */
+export const refuseTwice = (
+  body: Readonly<Record<string, unknown>>,
+  given: Readonly<Record<string, unknown>>,
+): void => {
+  const twice = Object.keys(given).find((name) => Object.hasOwn(body, name))
+  if (twice !== undefined) throw invalid(`${twice} is in its path already`)
+}
+
+const parseMapping = (bytes: Buffer, numbers: NumberForm): Readonly<Record<string, unknown>> => {
+  const text = decode(bytes)
+  if (depthOf(text) > MOST_DEPTH) throw invalid(`its body is nested more than ${MOST_DEPTH} deep`)
+  const value = parse(text)
+  const unfit = unfitNumber(text, numbers)
+  if (unfit !== undefined)
+    throw invalid(
+      `its body has the number ${unfit.slice(0, MOST_SHOWN)}, of which programs read another one; write it as a text`,
+    )
+  if (!isMapping(value)) throw invalid('its body is no mapping')
+  return value
+}
+
+const MOST_SHOWN = 40
+
+const decode = (bytes: Buffer): string => {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    throw invalid('its body is no UTF-8')
+  }
+}
+
+const parse = (text: string): unknown => {
+  try {
+    return JSON.parse(text) as unknown
+  } catch {
+    throw invalid('its body is no JSON')
+  }
+}
+
+/** The nesting depth of JSON. Strings are skipped. */
+const depthOf = (text: string): number => {
+  let depth = 0
+  let deepest = 0
+  let isInside = false
+  for (let at = 0; at < text.length; at += 1) {
+    const letter = text[at]
+    if (isInside) {
+      if (letter === '\\') at += 1
+      else if (letter === '"') isInside = false
+    } else if (letter === '"') isInside = true
+    else if (letter === '[' || letter === '{') deepest = Math.max(deepest, (depth += 1))
+    else if (letter === ']' || letter === '}') depth -= 1
+  }
+  return deepest
+}

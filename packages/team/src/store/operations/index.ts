@@ -1,0 +1,20 @@
+// All operations of the registry, in one table. It routes, checks and describes requests (OpenAPI).
+import { CALLS } from './calls.js'
+import { PEOPLE } from './people.js'
+import { RECORD } from './record.js'
+import { RUNS } from './runs.js'
+import { TOOLS } from './tools.js'
+
+import type { Read, Shapes } from 'cordon/shapes'
+import type { Operation, Told } from './operation.js'
+
+export const OPERATIONS = { ...PEOPLE, ...TOOLS, ...CALLS, ...RUNS, ...RECORD } as const
+
+export type OperationName = keyof typeof OPERATIONS
+
+export type GivenTo<Name extends OperationName> = Read<(typeof OPERATIONS)[Name]['fields']>
+export type AnswerOf<Name extends OperationName> = Told<Awaited<ReturnType<(typeof OPERATIONS)[Name]['perform']>>>
+
+export type AnyOperation = Operation<Shapes, unknown>
+export const operationOf = (name: OperationName): AnyOperation => OPERATIONS[name] as unknown as AnyOperation
+export const OPERATION_NAMES = Object.keys(OPERATIONS) as readonly OperationName[]

@@ -1,0 +1,173 @@
+// Members, profiles, stops, budgets and limits of a team.
+import { nearestKey } from 'cordon/policy'
+
+import { fail } from '../../errors/errors.js'
+import type { Queryable } from '../engine.js'
+import { missing } from '../engine/ways-out.js'
+import { callProcedure } from './statements.js'
+import { thenRejectSuperseded } from './superseded.js'
+import type { Member, MemberKind, Profile, Self, Stop, UsedBudget, WaitingLimit } from './team-answers.js'
+
+export const findSelf = async ({ query }: Queryable): Promise<Self> => {
+  const [row] = await query<{ actor: string }>('select agents.fn_actor() as actor')
+  const teams = await query<{ team: string; kinds: readonly MemberKind[] }>(
+    'select owner as team, array_agg(kind order by kind) as kinds from agents.members where actor = ' +
+      'agents.fn_actor() group by owner order by owner',
+  )
+  return { actor: row?.actor ?? '', teams }
+}
+
+export const listMembers = ({ query }: Queryable, team: string): Promise<readonly Member[]> =>
+  query(
+    'select actor, array_agg(kind order by kind) as kinds from agents.members where owner = $1 group by ' +
+      'actor order by actor',
+    [team],
+  )
+
+export const requireAgent = async ({ query }: Queryable, team: string, actor: string): Promise<void> => {
+  const [there] = await query("select from agents.members where owner = $1 and actor = $2 and kind = 'agent'", [
+    team,
+    actor,
+  ])
+  if (there === undefined) throw missing(`${actor} is no agent of ${team}`)
+}
+
+/** An existing team has admins, who add others. */
+export const requireNewTeam = async ({ query }: Queryable, team: string): Promise<void> => {
+  const [there] = await query('select from agents.members where owner = $1 limit 1', [team])
+  if (there !== undefined)
+    throw fail('store-state', {
+      problem: `the team ${team} exists already`,
+      hint: `see its members: cordon team show --team ${team}; its admins add others: cordon team add NAME operator`,
+    })
+}
+
+export const removeMember = async (
+  session: Queryable,
+  owner: string,
+  actor: string,
+  kind: MemberKind,
+): Promise<void> => {
+  const [there] = await session.query('select from agents.members where owner = $1 and actor = $2 and kind = $3', [
+    owner,
+    actor,
+    kind,
+  ])
+  if (there === undefined) throw missing(`${actor} is no ${kind} of ${owner}`)
+  await thenRejectSuperseded(session, callProcedure(session, 'fn_remove_member', { owner, actor, kind }), owner)
+}
+
+export const listProfiles = ({ query }: Queryable, team: string): Promise<readonly Profile[]> =>
+  query(
+    `select name, allow_tools as "allowTools", deny_tools as "denyTools", tool_groups as "toolGroups",
+      array(select key from jsonb_each(overrides) as o (key, said) where said ->> 'requires_approval' = 'true' order by key) as "askTools", requires_approval as "requiresApproval", is_default as "isDefault"
+      from agents.tool_profiles where owner = $1 order by name`,
+    [team],
+  )
+
+type NewProfile = Pick<Profile, 'name'> & {
+  readonly [Key in Exclude<keyof Profile, 'name'>]?: NonNullable<Profile[Key]>
+}
+
+export const setProfile = async (
+  session: Queryable,
+  owner: string,
+  { name, allowTools, denyTools, toolGroups, askTools = [], requiresApproval, isDefault }: NewProfile,
+): Promise<void> => {
+  const overrides = JSON.stringify(Object.fromEntries(askTools.map((tool) => [tool, { requires_approval: true }])))
+  const given = { owner, name, allowTools, denyTools, toolGroups, overrides, requiresApproval, isDefault }
+  await thenRejectSuperseded(session, callProcedure(session, 'fn_set_profile', given), owner)
+}
+
+export const listStops = ({ query }: Queryable, team: string): Promise<readonly Stop[]> =>
+  query('select scope, subject, state, reason, author, since from agents.controls where owner = $1 order by since', [
+    team,
+  ])
+
+const NAMES = {
+  // Also former members, whose calls may still run.
+  agent: `select actor as name from agents.members where owner = $1 and kind = 'agent' union select a.agent from agents.tool_assignments a join agents.tools_registry t on t.id = a.tool_id where t.owner = $1
+    union select agent from agents.tool_invocations where owner = $1 and status in ('pending', 'approved', 'running')`,
+  tool: 'select key as name from agents.tools_registry where owner = $1',
+  profile: 'select name from agents.tool_profiles where owner = $1',
+} as const
+
+/** A mistyped name would stop or limit nothing, and look as if it did. */
+export const requireSubject = async (
+  { query }: Queryable,
+  team: string,
+  { scope, subject }: Pick<Stop, 'scope' | 'subject'>,
+): Promise<void> => {
+  if (scope === 'all') return
+  const names = (await query<{ name: string }>(NAMES[scope], [team])).map(({ name }) => name)
+  if (names.includes(subject)) return
+  const near = nearestKey(subject, names)
+  throw missing(`${team} has no ${scope} ${subject}`, near === undefined ? '' : `did you mean ${near}?`)
+}
+
+export const stopTeam = (
+  session: Queryable,
+  owner: string,
+  { scope, subject, state, reason }: Pick<Stop, 'scope' | 'subject' | 'state' | 'reason'>,
+): Promise<void> => callProcedure(session, 'fn_stop', { owner, state, reason, scope, subject })
+
+export const resumeTeam = async (
+  { query }: Queryable,
+  team: string,
+  { scope, subject }: Pick<Stop, 'scope' | 'subject'>,
+): Promise<void> => {
+  const stops = await listStops({ query }, team)
+  if (!stops.some((each) => each.scope === scope && each.subject === subject)) {
+    const others = stops.map((each) =>
+      each.scope === 'all'
+        ? 'everything (cordon team resume)'
+        : `${each.scope} ${each.subject} (cordon team resume --${each.scope} ${each.subject})`,
+    )
+    throw missing(
+      `${scope === 'all' ? 'not everything' : `not the ${scope} ${subject}`} is stopped in ${team}`,
+      others.length === 0 ? 'you can see no stops' : `these are stopped: ${others.join(', ')}`,
+    )
+  }
+  await callProcedure({ query }, 'fn_resume', { owner: team, scope, subject })
+}
+
+export type Budget = Pick<UsedBudget, 'scope' | 'subject' | 'seconds'> & {
+  readonly maxCalls?: number
+  readonly maxCost?: number
+}
+
+export const listBudgets = ({ query }: Queryable, team: string): Promise<readonly UsedBudget[]> =>
+  query(
+    `select scope, subject, extract(epoch from span)::float8 as seconds, max_calls::float8 as "maxCalls", max_cost::float8 as "maxCost", used_calls::float8 as "usedCalls", used_cost::float8 as "usedCost", until
+      from agents.fn_list_budgets($1)`,
+    [team],
+  )
+
+export const removeBudget = (
+  session: Queryable,
+  owner: string,
+  { scope, subject, seconds }: Pick<Budget, 'scope' | 'subject' | 'seconds'>,
+): Promise<void> => callProcedure(session, 'fn_remove_budget', { owner, scope, subject, span: spanOf(seconds) })
+
+export const setBudget = (
+  session: Queryable,
+  owner: string,
+  { scope, subject, seconds, maxCalls, maxCost }: Budget,
+): Promise<void> =>
+  callProcedure(session, 'fn_set_budget', { owner, scope, subject, span: spanOf(seconds), maxCalls, maxCost })
+
+const spanOf = (seconds: number): string => `${String(seconds)} seconds`
+
+export const listLimits = ({ query }: Queryable, team: string): Promise<readonly WaitingLimit[]> =>
+  query(
+    `select nullif(agent, '') as agent, most as waiting from agents.waiting_limits where owner = $1 and most ` +
+      'is not null order by waiting_limits.agent',
+    [team],
+  )
+
+/** Without a number the default applies again. Without an agent the limit is for each agent of the team. */
+export const limitWaiting = (
+  session: Queryable,
+  owner: string,
+  { agent, waiting }: { readonly agent?: string; readonly waiting?: number },
+): Promise<void> => callProcedure(session, 'fn_limit_waiting', { owner, most: waiting ?? null, agent })

@@ -1,0 +1,149 @@
+// Members, profiles, budgets, tokens and tools as the registry answers them: their types, and the schemas of the API.
+import { called, count, fields, list, mapping, number, oneOf, orNull, such, text, valuesOf, yesOrNo } from 'cordon/shapes'
+import type { Shape, Shaped } from 'cordon/shapes'
+import { aTime, anId } from './rows.js'
+import type { RowOf } from './rows.js'
+
+/** Done, without an answer. */
+export const NOTHING: Shape<void> = such('nothing', (value) => value === undefined || value === null, {
+  schema: { type: 'null' },
+})
+
+/** How a tool authenticates to the service that it calls. */
+export const AUTH_METHODS = ['none', 'api_key', 'oauth', 'service_account'] as const
+/** What can have a price. A megabyte is 1,000,000 bytes, sent or received through the proxy. */
+export const PRICED = ['call', 'cpu_second', 'wall_second', 'megabyte'] as const
+
+export const MEMBER_KIND = oneOf('admin', 'operator', 'agent', 'runner')
+export type MemberKind = Shaped<typeof MEMBER_KIND>
+export const SCOPE = oneOf('all', 'agent', 'tool', 'profile')
+export const EGRESS_CLASS = oneOf('none', 'read_only', 'write')
+export const TOOL_STATUS = oneOf('active', 'disabled', 'deprecated')
+export const SELF = called(
+  'Self',
+  fields({ actor: text(), teams: list(fields({ team: text(), kinds: list(MEMBER_KIND) })) }),
+)
+export type Self = RowOf<typeof SELF>
+
+export const MEMBER = called('Member', fields({ actor: text(), kinds: list(MEMBER_KIND) }))
+export type Member = RowOf<typeof MEMBER>
+
+export const STOP = called(
+  'Stop',
+  fields({
+    scope: SCOPE,
+    subject: text(),
+    state: oneOf('kill', 'pause'),
+    reason: text(),
+    author: text(),
+    since: aTime(),
+  }),
+)
+export type Stop = RowOf<typeof STOP>
+
+export const PROFILE = called(
+  'Profile',
+  fields({
+    name: text(),
+    allowTools: orNull(list(text())),
+    denyTools: list(text()),
+    toolGroups: orNull(list(text())),
+    /** Every call of these needs approval, whatever the tool says. */
+    askTools: list(text()),
+    requiresApproval: yesOrNo(),
+    isDefault: yesOrNo(),
+  }),
+)
+export type Profile = RowOf<typeof PROFILE>
+
+/** A budget with its use in the current period. */
+export const BUDGET = called(
+  'Budget',
+  fields({
+    scope: oneOf('agent', 'profile'),
+    subject: text(),
+    seconds: number(),
+    maxCalls: orNull(number()),
+    maxCost: orNull(number()),
+    /** Null where an agent asks about the budget of another. */
+    usedCalls: orNull(number()),
+    /** Includes the expected cost of open calls. Null where cost is not limited. */
+    usedCost: orNull(number()),
+    until: aTime(),
+  }),
+)
+export type UsedBudget = RowOf<typeof BUDGET>
+
+/** How many questions of one agent may wait. Agent null: each agent of the team without a limit of its own. */
+export const WAITING_LIMIT = called('WaitingLimit', fields({ agent: orNull(text()), waiting: count() }))
+export type WaitingLimit = RowOf<typeof WAITING_LIMIT>
+
+export const CREDENTIAL = called(
+  'Credential',
+  fields({ ref: text(), keyId: text(), storedBy: text(), storedAt: aTime() }),
+)
+export type StoredCredential = RowOf<typeof CREDENTIAL>
+
+export const ISSUED_TOKEN = called(
+  'IssuedToken',
+  fields({
+    id: anId(),
+    team: text(),
+    actor: text(),
+    label: text(),
+    createdBy: text(),
+    createdAt: aTime(),
+    expiresAt: aTime(),
+    lastUsedAt: orNull(aTime()),
+    revokedAt: orNull(aTime()),
+  }),
+)
+export type IssuedToken = RowOf<typeof ISSUED_TOKEN>
+/** The token itself is answered only here. */
+export const NEW_TOKEN = called('NewToken', fields({ id: anId(), token: text() }))
+export type NewToken = RowOf<typeof NEW_TOKEN>
+
+export const TOOL = called(
+  'Tool',
+  fields({
+    id: anId(),
+    owner: text(),
+    key: text(),
+    name: text(),
+    description: text(),
+    category: text(),
+    inputSchema: mapping(),
+    /** Output that does not fit is kept, and reported (`outputProblem`). */
+    outputSchema: orNull(mapping()),
+    authMethod: oneOf(...AUTH_METHODS),
+    egressClass: EGRESS_CLASS,
+    requiresApproval: yesOrNo(),
+    status: TOOL_STATUS,
+    /** How it runs. Runners read it. */
+    definition: mapping(),
+    version: count(),
+    /** pending: it may do more than the last usable version, and nobody can call it yet. */
+    review: oneOf('none', 'pending', 'approved'),
+    /** What this version may newly do, a sentence each. */
+    widening: list(text()),
+    registeredBy: text(),
+    isDangerous: yesOrNo(),
+    endpointUrl: orNull(text()),
+    httpMethod: orNull(text()),
+    credentialRef: orNull(text()),
+    needsLabels: list(text()),
+    needsBoundary: list(text()),
+    approvalsNeeded: count(),
+    /** The expected cost of a call. Budgets count it until the call has ended. */
+    expectedCost: orNull(number()),
+    /** In any unit that the team counts in. The database computes the cost of a call from them. */
+    prices: orNull(valuesOf(number(), PRICED)),
+  }),
+)
+export type RegisteredTool = RowOf<typeof TOOL>
+
+export const ASSIGNMENT = called(
+  'Assignment',
+  fields({ agent: text(), tool: text(), profile: orNull(text()), isAllowed: yesOrNo() }),
+)
+export type Assignment = RowOf<typeof ASSIGNMENT>

@@ -1,0 +1,2 @@
+export { findServerPrograms, startServer } from '../../../../scripts/postgres-server.mjs'
+export type { Server } from '../../../../scripts/postgres-server.mjs'

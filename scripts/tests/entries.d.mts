@@ -1,0 +1,2 @@
+export declare const ENTRIES: ReadonlyMap<string, string>
+export declare const sourceOf: (module: string) => string

@@ -1,1 +1,0 @@
-export { openEndpoint } from './endpoint.js'

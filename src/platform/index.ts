@@ -1,5 +1,0 @@
-/// <reference types="node" preserve="true" />
-export { makeFolders } from './make-folders.js'
-export { describeSelf, isDead } from './liveness.js'
-export { PLATFORM } from './this-platform.js'
-export { replaceFile } from './replace-file.js'

@@ -1,2 +1,0 @@
-export { findServerPrograms, startServer } from '../../scripts/postgres-server.mjs'
-export type { Server } from '../../scripts/postgres-server.mjs'
