@@ -1,4 +1,4 @@
--- Who may do what, by login: see docs/store.md. Run by the owner of the database, after it was prepared.
+-- Who may do what, by login: see packages/team/docs/store.md. Run by the owner of the database, after it was prepared.
 do $$
 begin
   if not exists (select from pg_roles where rolname = 'runner') then create role runner login password 'runner' in role cordon_runner; end if;

@@ -1,10 +1,10 @@
-// The coding agents that test/hook tries.
+// The coding agents that packages/core/test/hook tries.
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 
 import { npmPrograms, provideIfStarted } from './npm-programs.mjs'
 
-/** By the name of the program. docs/hooks.md names these versions. */
+/** By the name of the program. packages/core/docs/hooks.md names these versions. */
 export const AGENT_PACKAGES = {
   claude: '@anthropic-ai/claude-code@2.1.327',
   codex: '@openai/codex@0.169.0',

@@ -1,5 +1,5 @@
-// Fetches the parts of the guests of test/vm/kernels.matrix.test.ts: kernels and programs from Debian's packages, and
-// Node from npm. It installs nothing on this machine, and changes no setting of its apt.
+// Fetches the parts of the guests of packages/core/test/vm/kernels.matrix.test.ts: kernels and programs from Debian's
+// packages, and Node from npm. It installs nothing on this machine, and changes no setting of its apt.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import {

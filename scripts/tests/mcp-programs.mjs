@@ -1,9 +1,9 @@
-// The clients and servers that test/mcp tries beside those among the dependencies.
+// The clients and servers that packages/mcp/test/mcp tries beside those among the dependencies.
 import { join } from 'node:path'
 
 import { npmPrograms, provideIfStarted } from './npm-programs.mjs'
 
-/** By short names. docs/mcp.md names these versions. */
+/** By short names. packages/mcp/docs/mcp.md names these versions. */
 export const MCP_PACKAGES = {
   conformance: '@modelcontextprotocol/conformance@0.2.0-alpha.12',
   inspector: '@modelcontextprotocol/inspector@2.12.0',

@@ -1,7 +1,8 @@
-// SDKs that test/adapters tries, and that are too large for the dependencies or need a newer Node than Cordon.
+// SDKs that packages/adapters/test/adapters tries, and that are too large for the dependencies or need a newer Node than
+// Cordon.
 import { npmPrograms, provideIfStarted } from './npm-programs.mjs'
 
-/** By short names. docs/adapters.md names these versions. */
+/** By short names. packages/adapters/docs/adapters.md names these versions. */
 export const SDK_PACKAGES = {
   'claude-agent': '@anthropic-ai/claude-agent-sdk@0.3.326',
   'mastra': '@mastra/core@1.71.0',

@@ -1,4 +1,4 @@
-// Fetches a kernel of the distribution for the virtual machine of test/vm, without installing it.
+// Fetches a kernel of the distribution for the virtual machine of packages/core/test/vm, without installing it.
 import { spawnSync } from 'node:child_process'
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

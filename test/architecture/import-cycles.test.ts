@@ -32,7 +32,9 @@ describe('the search for cycles', () => {
       file('c', "import { a } from './a.js'"),
       file('d', "import './a.js'"),
     ]
-    expect(importCycles(files)).toEqual([['packages/core/src/gate/a.ts', 'packages/core/src/gate/b.ts', 'packages/core/src/gate/c.ts']])
+    expect(importCycles(files)).toEqual([
+      ['packages/core/src/gate/a.ts', 'packages/core/src/gate/b.ts', 'packages/core/src/gate/c.ts'],
+    ])
   })
 
   it('accepts late imports, and two files that import a third', () => {
@@ -54,7 +56,9 @@ describe('the search for cycles', () => {
       file('a/four', ''),
     ]
     expect(importCycles(circle)).toEqual([])
-    expect(folderCycles(circle)).toEqual([['packages/core/src/gate/a', 'packages/core/src/gate/b', 'packages/core/src/gate/c']])
+    expect(folderCycles(circle)).toEqual([
+      ['packages/core/src/gate/a', 'packages/core/src/gate/b', 'packages/core/src/gate/c'],
+    ])
     expect(
       folderCycles([file('a/one', "import '../plain.js'"), file('plain', "import './a/two.js'"), file('a/two', '')]),
     ).toEqual([])

@@ -10,12 +10,7 @@ import type { SourceFile } from './source-tree.js'
  */
 export const importCycles = (files: readonly SourceFile[]): readonly (readonly string[])[] => {
   const known = new Set(files.map(({ path }) => path))
-  const imports = new Map(
-    files.map((file) => [
-      file.path,
-      importedFiles(file).filter((target) => known.has(target)),
-    ]),
-  )
+  const imports = new Map(files.map((file) => [file.path, importedFiles(file).filter((target) => known.has(target))]))
   return circlesOf(imports)
 }
 
@@ -35,7 +30,7 @@ export const folderCycles = (files: readonly SourceFile[]): readonly (readonly s
   return circlesOf(new Map(Array.from(imports, ([from, targets]) => [from, [...targets]])))
 }
 
-/** `packages/core/src/policy/glob` of `packages/core/src/policy/glob/deep/a.ts`. */
+/** `packages/core/src/policy/glob` of `packages/core/src/policy/glob/matches.ts`. */
 const folderOf = (path: string): string | undefined => /^packages\/[^/]+\/src\/[^/]+\/[^/]+(?=\/)/.exec(path)?.[0]
 
 /** Groups of which each reaches every other. */

@@ -22,10 +22,8 @@ import type { Place } from './rooms.js'
 import type { SourceFile } from './source-tree.js'
 
 /** Every way in which the sources of the packages break the rules about who may import and touch what. */
-export const importViolations = (
-  files: readonly SourceFile[],
-  packages: readonly PackageFacts[],
-): readonly string[] => files.flatMap((file) => violationsOfFile(file, packages))
+export const importViolations = (files: readonly SourceFile[], packages: readonly PackageFacts[]): readonly string[] =>
+  files.flatMap((file) => violationsOfFile(file, packages))
 
 const violationsOfFile = (file: SourceFile, packages: readonly PackageFacts[]): readonly string[] => {
   const place = placeOf(file.path)

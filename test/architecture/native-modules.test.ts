@@ -7,7 +7,9 @@ import { declaredElsewhere, includedFolderCycles, includesByPart, linesOf, modul
 import { FOLDERS, readTree } from './source-tree.js'
 
 const ROOT = join(import.meta.dirname, '..', '..')
-const SOURCES = readTree(ROOT, FOLDERS.native, /\.[ch]$/).filter(({ path }) => !path.startsWith('packages/core/native/fuzz/'))
+const SOURCES = readTree(ROOT, FOLDERS.native, /\.[ch]$/).filter(
+  ({ path }) => !path.startsWith('packages/core/native/fuzz/'),
+)
 
 const NATIVE = 'packages/core/native'
 

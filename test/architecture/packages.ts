@@ -40,8 +40,7 @@ export const readPackages = (root: string): readonly PackageFacts[] =>
   })
 
 /** `@cordon/mcp` of `@cordon/mcp/commands`, `cordon` of `cordon/policy`. */
-export const packageNameOf = (specifier: string): string =>
-  /^(?:@[^/]+\/)?[^/]+/.exec(specifier)?.[0] ?? specifier
+export const packageNameOf = (specifier: string): string => /^(?:@[^/]+\/)?[^/]+/.exec(specifier)?.[0] ?? specifier
 
 /** `cordon/schemas/*.json` covers `cordon/schemas/permission.json`. */
 export const isEntry = ({ entries }: PackageFacts, specifier: string): boolean =>

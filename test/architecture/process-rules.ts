@@ -9,7 +9,12 @@ const READERS: Readonly<Record<string, string>> = { env: 'commands', argv: 'comm
 
 const mayRead = (path: string, place: Place, member: string): boolean => {
   const reader = READERS[member]
-  return reader === undefined || reader === place.room || reader === nameOf(place) || (member !== 'platform' && isInCell(path))
+  return (
+    reader === undefined ||
+    reader === place.room ||
+    reader === nameOf(place) ||
+    (member !== 'platform' && isInCell(path))
+  )
 }
 
 /** `process.env`, `process['argv']`, `const { env } = process`, `globalThis.process.env` */

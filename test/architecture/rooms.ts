@@ -1,4 +1,4 @@
-/** `packages/core/src/policy/glob/a.ts` is in the room `policy` of the package `core`. */
+/** `packages/core/src/policy/glob/matches.ts` is in the room `policy` of the package `core`. */
 export interface Place {
   readonly package: string
   readonly room: string
@@ -37,24 +37,8 @@ export const ROOM_ORDER: Readonly<Record<string, readonly (readonly string[])[]>
     ['clients'],
     ['commands'],
   ],
-  team: [
-    ['errors'],
-    ['store'],
-    ['tools', 'server'],
-    ['registry', 'options'],
-    ['runner'],
-    ['commands'],
-    [ENTRY],
-  ],
-  manifest: [
-    ['errors'],
-    ['analysis', 'flow'],
-    ['verify'],
-    ['project', 'report'],
-    ['inspect'],
-    ['commands'],
-    [ENTRY],
-  ],
+  team: [['errors'], ['store'], ['tools', 'server'], ['registry', 'options'], ['runner'], ['commands'], [ENTRY]],
+  manifest: [['errors'], ['analysis', 'flow'], ['verify'], ['project', 'report'], ['inspect'], ['commands'], [ENTRY]],
   eslint: [[ENTRY]],
   adapters: [[ENTRY]],
 }
@@ -112,9 +96,19 @@ export const WITHOUT_INDEX: readonly string[] = [
 /** Parts of a room with an index that can be had without the whole. */
 export const PARTS: readonly string[] = [
   // `cordon run` should not wait for the rest of the runtime.
-  ...['audit', 'call', 'describe', 'events', 'held', 'hints', 'network', 'own-files', 'rule-files', 'settings', 'tools'].map(
-    (folder) => `packages/core/src/runtime/${folder}/index.js`,
-  ),
+  ...[
+    'audit',
+    'call',
+    'describe',
+    'events',
+    'held',
+    'hints',
+    'network',
+    'own-files',
+    'rule-files',
+    'settings',
+    'tools',
+  ].map((folder) => `packages/core/src/runtime/${folder}/index.js`),
   // The bridge runs in a cell, and needs no consent and no sessions there.
   'packages/mcp/src/consent/look-alike.js',
   'packages/mcp/src/http/mirrored-headers.js',

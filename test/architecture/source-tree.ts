@@ -1,16 +1,16 @@
 import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 
+import { ROOM_ORDER } from './rooms.js'
+
 export interface SourceFile {
   /** Relative to the repository, with forward slashes. */
   readonly path: string
   readonly text: string
 }
 
-const ofPackages = (folder: string): readonly string[] => PACKAGES.map((name) => `packages/${name}/${folder}`)
-
-/** The packages with sources of their own. */
-const PACKAGES = ['core', 'mcp', 'team', 'manifest', 'eslint', 'adapters']
+const ofPackages = (folder: string): readonly string[] =>
+  Object.keys(ROOM_ORDER).map((name) => `packages/${name}/${folder}`)
 
 /** Of all packages, and those of the whole. */
 export const FOLDERS = {
@@ -42,3 +42,12 @@ const listFolder = (path: string) => {
     throw error
   }
 }
+
+/** The pages that lie in the repository and in its packages themselves: README.md, ARCHITECTURE.md and others. */
+export const readPages = (root: string): readonly SourceFile[] =>
+  ['.', ...Object.keys(ROOM_ORDER).map((name) => `packages/${name}`)].flatMap((folder) =>
+    listFolder(join(root, folder))
+      .filter((entry) => entry.isFile() && entry.name.endsWith('.md'))
+      .map(({ name }) => join(folder, name))
+      .map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') })),
+  )

@@ -1,16 +1,14 @@
 // Every declaration of a package is used outside the tests: by a program, another package, a script or a page of the
 // manual.
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { describe, expect, it, test } from 'vitest'
 
 import { readPackages } from './packages.js'
-import { FOLDERS, readTree } from './source-tree.js'
+import { FOLDERS, readPages, readTree } from './source-tree.js'
 import { examplesIn, unusedDeclarations } from './unused-declarations.js'
 
 const ROOT = join(import.meta.dirname, '..', '..')
-const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8')
 
 /** Exports that no import names: the loader of a cell and Node find them by these names. */
 const LOADED_BY_NAME = 'loadConfig loadEntries initialize resolve load'
@@ -40,7 +38,8 @@ test('no declaration of a package is used only by tests', () => {
   const publicFiles = [...ENTRIES].flatMap(([name, file]) => (FOR_PACKAGES.includes(name) ? [] : [file]))
   expect(publicFiles).toContain('packages/core/src/policy/index.ts')
   const pages = readTree(ROOT, FOLDERS.pages, /\.md$/).filter(({ path }) => !/\/(?:decisions|inside)\//.test(path))
-  const manual = [read('README.md'), ...pages.map(({ text }) => text)].join('\n')
+  const readmes = readPages(ROOT).filter(({ path }) => path.endsWith('README.md'))
+  const manual = [...readmes, ...pages].map(({ text }) => text).join('\n')
   const unused = unusedDeclarations(readTree(ROOT, FOLDERS.sources, /\.ts$/), {
     programs: PROGRAMS,
     entries: ENTRIES,

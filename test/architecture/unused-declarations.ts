@@ -51,12 +51,19 @@ export const unusedDeclarations = (files: readonly SourceFile[], roots: Roots): 
     if (localOf(name) === EVERYTHING) waiting.push(...namesIn(fileOf(name)))
     waiting.push(...(modules.get(fileOf(name))?.uses.get(localOf(name)) ?? []))
   }
-  const isUsed = (name: Name): boolean => {
+  /** A type that a public file passes on, with all on its way from where it is declared. */
+  const wayOf = (name: Name): readonly Name[] => {
     const { uses, passedTypes } = modules.get(fileOf(name)) ?? {}
-    const isPublicType = roots.publicFiles.includes(fileOf(name)) && passedTypes?.has(localOf(name)) === true
-    return used.has(name) || (isPublicType && [...(uses?.get(localOf(name)) ?? [])].every(isUsed))
+    return passedTypes?.has(localOf(name)) === true
+      ? [name, ...[...(uses?.get(localOf(name)) ?? [])].flatMap(wayOf)]
+      : [name]
   }
-  return [...modules.keys()].flatMap(namesIn).filter((name) => !isUsed(name))
+  const usedTypes = roots.publicFiles
+    .flatMap(namesIn)
+    .map(wayOf)
+    .filter((way) => used.has(way.at(-1) ?? ''))
+  const all = new Set([...used, ...usedTypes.flat()])
+  return [...modules.keys()].flatMap(namesIn).filter((name) => !all.has(name))
 }
 
 const nameOf = (path: string, name: string): Name => `${path} ${name}`

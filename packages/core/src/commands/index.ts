@@ -11,7 +11,7 @@ export { brokenOff, keepCursor, readCursor, writeExported } from './log/log-expo
 export type { ExportSettings } from './log/log-export.js'
 export { action } from '../products/product.js'
 export { loadProduct, loadProductIfAny } from '../products/installed-products.js'
-export type { Command, CommandAction, CommandSource, DescribedProject, Product } from '../products/product.js'
+export type { CommandAction, CommandSource, DescribedProject, Product } from '../products/product.js'
 export { claudeCodeEntry, commandWords, installedCommand, ownProgram, quoted } from '../hook/command/index.js'
 export type { ClaudeCodeEntry } from '../hook/command/index.js'
 export { copyProgram } from '../hook/program/copy-program.js'
@@ -38,7 +38,16 @@ export { jsonProblem, lineAt } from '../settings/json-problem.js'
 export { keepKeyOf, projectKeyIn, requireKeptKey, requireKeyOf } from '../settings/manifest-key.js'
 export type { ProjectKey } from '../settings/manifest-key.js'
 export { ownFilesOf, readOnly, withheld } from '../settings/own-files.js'
-export { auditPathOf, configFolderOf, consentFolderOf, dataFolderOf, homeOf, packageFolderOf, remotesFolderOf, stateFolderOf } from '../settings/own-folders.js'
+export {
+  auditPathOf,
+  configFolderOf,
+  consentFolderOf,
+  dataFolderOf,
+  homeOf,
+  packageFolderOf,
+  remotesFolderOf,
+  stateFolderOf,
+} from '../settings/own-folders.js'
 export { isVouchedFor } from '../settings/policy-sources.js'
 export type { PolicyPlaces } from '../settings/policy-sources.js'
 export { copyNew, isLink, refuseLinks } from '../settings/refuse-links.js'
@@ -48,7 +57,15 @@ export { counted } from '../line/text/counted.js'
 export { readGivenDocument } from '../line/text/given-document.js'
 export { idAmong } from '../line/text/named-id.js'
 export { asWord } from '../line/text/shell-word.js'
-export { ageOf, renderFacts, renderHash, renderQuoted, renderSpan, renderTable, renderWindow } from '../line/text/table-text.js'
+export {
+  ageOf,
+  renderFacts,
+  renderHash,
+  renderQuoted,
+  renderSpan,
+  renderTable,
+  renderWindow,
+} from '../line/text/table-text.js'
 export type { Fact } from '../line/text/table-text.js'
 export { parseDays, parseSpan } from '../line/text/time-words.js'
 export { renderDuration, renderUsage } from '../line/text/usage-text.js'

@@ -15,8 +15,6 @@ import { HOOK_ERRORS } from './hook-errors.js'
 import { RUNTIME_ERRORS } from './runtime-errors.js'
 import { SERVER_ERRORS } from './server-errors.js'
 
-export type { ErrorText } from './error-text.js'
-
 export const ERRORS = {
   // policy
   'policy-not-an-object': {

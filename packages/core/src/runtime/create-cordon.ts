@@ -50,15 +50,16 @@ export const createCordon = async <const Tools extends readonly ToolDefinition[]
 ): Promise<Cordon<Tools>> => {
   const description = describing()
   if (description !== undefined) return describeCordon(options, description)
-  const { registry, sandbox, workspace, home } = options
-  return openCordon(options, (definitionOf) =>
-    registry?.open({
-      definitionOf,
-      ...withoutUndefined({ workspace, home }),
-      mechanisms: () => mechanismsIfAny(sandbox),
-    }),
-  )
+  return openCordon(options, (definitionOf) => openRegistryOf(options, definitionOf))
 }
+
+/** After the options were checked. */
+const openRegistryOf = ({ registry, sandbox, workspace, home }: CordonOptions, definitionOf: DefinitionOf) =>
+  registry?.open({
+    definitionOf,
+    ...withoutUndefined({ workspace, home }),
+    mechanisms: () => mechanismsIfAny(sandbox),
+  })
 
 /** The tools of the runtime as they are now. */
 type DefinitionOf = (name: string) => ToolDefinition | undefined

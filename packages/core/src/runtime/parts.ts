@@ -1,9 +1,25 @@
-// Parts of the runtime for the packages around the core. docs/packages.md says what each is for.
-export { bodyBytes, guardRequest, isLoopbackHost, listenOnAddress, parseListenAddress, renderAddress, requireEncrypted, requireSafe } from '../door/index.js'
+// Parts of the runtime for the packages around the core. ARCHITECTURE.md says which contracts these share with it.
+export {
+  bodyBytes,
+  guardRequest,
+  isLoopbackHost,
+  listenOnAddress,
+  parseListenAddress,
+  renderAddress,
+  requireEncrypted,
+  requireSafe,
+} from '../door/index.js'
 export type { Door, ListenAddress } from '../door/index.js'
-export { PACKAGE_FOLDER, PLATFORM, packageFolderOf, describeSelf, isDead, makeFolders, replaceFile } from '../platform/index.js'
+export {
+  PACKAGE_FOLDER,
+  PLATFORM,
+  packageFolderOf,
+  describeSelf,
+  isDead,
+  makeFolders,
+  replaceFile,
+} from '../platform/index.js'
 export type { AuditLog } from './audit/index.js'
-export type { CallHandlers, CallOutcome } from './call-outcome.js'
 export type { CordonOptions } from './cordon-options.js'
 export type { Cordon } from './cordon.js'
 export { openCordon } from './create-cordon.js'
@@ -24,7 +40,6 @@ export type {
   EndedRun,
   RegistryDecision,
   RegistryEntry,
-  RegistryHost,
   RegistrySource,
   RemoteListening,
 } from './registry/call-registry.js'
@@ -33,7 +48,15 @@ export { aCount, aText, mapping, optionPlace, unshown } from './option-checks.js
 export { toolFailed } from './result/agent-words.js'
 export { PROGRESS_LIMITS } from './result/result-limits.js'
 export type { ToolStatus } from './result/tool-result.js'
-export { PROJECT_FOLDER, loadBounds, projectFolders, readRuleFile, ruleFilesIn, takeLock, trustOf } from './rule-files/index.js'
+export {
+  PROJECT_FOLDER,
+  loadBounds,
+  projectFolders,
+  readRuleFile,
+  ruleFilesIn,
+  takeLock,
+  trustOf,
+} from './rule-files/index.js'
 export type { Trust } from './rule-files/index.js'
 export { cannotRun, codeOf } from './tool-identity/tool-code.js'
 export { bindTool } from './tools/bound-tool.js'

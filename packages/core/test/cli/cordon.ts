@@ -64,12 +64,7 @@ const SHARING = new Set([
   'log',
   'why',
   'approvals',
-  'tools',
-  'calls',
-  'runs',
   'team',
-  'tokens',
-  'credentials',
 ])
 const SHARING_OF_MCP = new Set(['install', 'uninstall', 'list', 'diff', 'trust', 'update'])
 /** The others pass their input on to a program, by its descriptor. */

@@ -2,6 +2,7 @@ import { existsSync, readFileSync, realpathSync } from 'node:fs'
 
 import { describe, expect, test } from 'vitest'
 
+import { REPOSITORY } from '../../../../test/repository.js'
 import { containerOf, isInFirstNamespaces } from '../../src/commands/doctor/container.js'
 import type { ContainerSigns } from '../../src/commands/doctor/container.js'
 import { diagnose } from '../../src/commands/doctor/diagnose.js'
@@ -66,7 +67,7 @@ describe('cordon doctor', () => {
   })
 
   test('inside a cell says so, and that the landlock form works there', () => {
-    const root = new URL('../..', import.meta.url).pathname
+    const root = `${REPOSITORY}/`
     const { stdout } = cordon(
       [
         'run',

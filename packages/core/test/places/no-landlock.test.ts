@@ -5,6 +5,7 @@ import { join } from 'node:path'
 
 import { describe, expect, test } from 'vitest'
 
+import { REPOSITORY } from '../../../../test/repository.js'
 import type { Diagnosis } from '../../src/commands/doctor/diagnosis.js'
 import { lastingFolder } from '../attacks/playground.js'
 
@@ -111,7 +112,7 @@ const claimsOfBoth = (found: () => Visit): void => {
 
   test('a pipe of the host in a readable folder can be written: SECURITY.md lists it', () => {
     expect(ran(found(), 'pipe').stdout).toBe('opened\n')
-    expect(readFileSync(join(CHECKOUT, 'SECURITY.md'), 'utf8')).toContain('named pipe')
+    expect(readFileSync(join(REPOSITORY, 'SECURITY.md'), 'utf8')).toContain('named pipe')
   })
 
   test('mounts limit programs, also for the loader, and listed ones run', () => {

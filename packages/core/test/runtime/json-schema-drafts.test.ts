@@ -4,6 +4,7 @@ import { join } from 'node:path'
 
 import { describe, expect, test } from 'vitest'
 
+import { TEAM } from '../../../../test/repository.js'
 import type { JsonSchema } from '../../src/gate/index.js'
 import { tool } from '../../src/runtime/index.js'
 import { parserOfJsonSchema } from '../../src/runtime/tools/input-schema.js'
@@ -11,7 +12,7 @@ import { parserOfJsonSchema } from '../../src/runtime/tools/input-schema.js'
 import { asWritten, openStage } from './stage.js'
 
 /** Copied from github.com/json-schema-org/JSON-Schema-Test-Suite (MIT licence, beside the files). */
-const SUITE = join(import.meta.dirname, '..', 'store', 'json-schema-suite')
+const SUITE = join(TEAM, 'test', 'store', 'json-schema-suite')
 
 const DRAFT_7 = 'http://json-schema.org/draft-07/schema#'
 const DRAFT_2019 = 'https://json-schema.org/draft/2019-09/schema'

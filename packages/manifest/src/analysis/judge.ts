@@ -2,7 +2,20 @@
 // exactly. Of what is only known when the tool runs, the kind must be granted.
 import { posix } from 'node:path'
 
-import { canMatchBeneath, compileNetwork, coversHost, isMatch, isReadable, isThisHost, isWritable, parseAbsolutePath, parseRequestHost, readUrlPath, startWalk, step } from 'cordon/policy'
+import {
+  canMatchBeneath,
+  compileNetwork,
+  coversHost,
+  isMatch,
+  isReadable,
+  isThisHost,
+  isWritable,
+  parseAbsolutePath,
+  parseRequestHost,
+  readUrlPath,
+  startWalk,
+  step,
+} from 'cordon/policy'
 import type { AbsolutePath, Boundary, CompiledNetwork, PathPattern, Places, RequestHost } from 'cordon/policy'
 
 import type { Deed, Target, Text } from './use.js'

@@ -22,7 +22,7 @@ test('a tool has its version in the registry that the command line names, and no
   cordon('team', 'create', 'acme')
   for (const cost of [1, 2]) {
     writeFileSync(join(folder, 'tool.yaml'), `key: build\negress_class: none\nexpected_cost: ${cost}\n`)
-    cordon('tools', 'register', 'tool.yaml')
+    cordon('team', 'tools', 'register', 'tool.yaml')
   }
   const versions = (words: readonly string[]) =>
     described(folder, words).agents.flatMap(({ tools }) => tools.map(({ name, registry_version: at }) => [name, at]))

@@ -14,7 +14,22 @@ import { withoutUndefined } from 'cordon/shapes'
 import { openSandbox } from 'cordon/sandbox'
 import type { Sandbox } from 'cordon/sandbox'
 
-import { configFolderOf, consentFolderOf, EXIT_REFUSED, homeOf, openRunLog, recordSettingsOf, reportFailure, reportLines, STDERR, usage, version, visible, withheld, writeText } from 'cordon/commands'
+import {
+  configFolderOf,
+  consentFolderOf,
+  EXIT_REFUSED,
+  homeOf,
+  openRunLog,
+  recordSettingsOf,
+  reportFailure,
+  reportLines,
+  STDERR,
+  usage,
+  version,
+  visible,
+  withheld,
+  writeText,
+} from 'cordon/commands'
 import type { Arguments, CommandLine, Environment } from 'cordon/commands'
 import { openClient, untilSignal } from '../servers/client-input.js'
 import { hiddenPathsOf } from '../servers/hidden-paths.js'

@@ -81,7 +81,11 @@ const lockIn = (folder: string): LockPlace => ({
 })
 
 /** A pattern of names stands for all tools that it matches. */
-const describeTool = ({ pattern, policy }: ToolEntry, ofServer: ToolPolicy, project: DescribedProject): ManifestTool => {
+const describeTool = (
+  { pattern, policy }: ToolEntry,
+  ofServer: ToolPolicy,
+  project: DescribedProject,
+): ManifestTool => {
   const { folder, home, key } = project
   const granted = policy !== 'server' && 'proposedWithin' in policy ? policy.proposedWithin : policy
   const tool = mcpTool({

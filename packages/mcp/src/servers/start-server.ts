@@ -11,7 +11,16 @@ import { describeEnding } from 'cordon/sandbox'
 import type { Sandbox } from 'cordon/sandbox'
 
 import type { Arguments, Environment, Launch, PreparedRun } from 'cordon/commands'
-import { combinePolicies, GRANTS, launchInCell, parseRun, performRunIn, prepareRun, visibleWord, wayOutOfGrants } from 'cordon/commands'
+import {
+  combinePolicies,
+  GRANTS,
+  launchInCell,
+  parseRun,
+  performRunIn,
+  prepareRun,
+  visibleWord,
+  wayOutOfGrants,
+} from 'cordon/commands'
 import { launchPublished, withBridge } from './bridge.js'
 import type { LocatedServer } from './packaged-servers.js'
 import type { ChosenServer } from './server-choice.js'

@@ -4,7 +4,20 @@ import type { AnswerOf } from '../store/index.js'
 
 import { APPROVALS_HELP } from './approvals-help.js'
 import type { CommandLine, Paint } from 'cordon/commands'
-import { ageOf, answerLocally, isInteractive, jsonLine, openDialog, paintFor, renderTable, STDERR, STDOUT, visible, writeFully, writeText } from 'cordon/commands'
+import {
+  ageOf,
+  answerLocally,
+  isInteractive,
+  jsonLine,
+  openDialog,
+  paintFor,
+  renderTable,
+  STDERR,
+  STDOUT,
+  visible,
+  writeFully,
+  writeText,
+} from 'cordon/commands'
 import { callerText, renderQuestion } from './question-text.js'
 import type { CommandContext } from '../options/store-command.js'
 import { runStoreCommand } from '../options/store-command.js'

@@ -13,7 +13,10 @@ import type { CommandContext } from '../options/store-command.js'
 import { runStoreCommand } from '../options/store-command.js'
 
 export const credentials = (line: CommandLine): Promise<number> =>
-  runStoreCommand({ name: 'team credentials', help: CREDENTIALS_HELP, actions: { list, put, remove }, apart: { key } }, line)
+  runStoreCommand(
+    { name: 'team credentials', help: CREDENTIALS_HELP, actions: { list, put, remove }, apart: { key } },
+    line,
+  )
 
 const STDIN = 0
 

@@ -15,7 +15,20 @@ import { loadToolFiles } from '../tools/tool-files.js'
 import type { RunnerTool } from '../tools/tool-files.js'
 import { installQueue, migrate, openPostgres } from '../store/index.js'
 
-import { auditPathOf, configFolderOf, counted, oneLine, ownFilesOf, readEgress, readOnly, STDERR, STDOUT, usage as usageOf, withheld, writeText } from 'cordon/commands'
+import {
+  auditPathOf,
+  configFolderOf,
+  counted,
+  oneLine,
+  ownFilesOf,
+  readEgress,
+  readOnly,
+  STDERR,
+  STDOUT,
+  usage as usageOf,
+  withheld,
+  writeText,
+} from 'cordon/commands'
 import type { CommandLine, Environment } from 'cordon/commands'
 import { sealingKeyOf } from '../options/sealing-key.js'
 

@@ -1,4 +1,3 @@
-export { openCallRegistry } from './call-registry.js'
 export { completionOf } from './completion.js'
 export { outcomeOf } from './elsewhere.js'
 export { deliverCompletion } from './deliver.js'

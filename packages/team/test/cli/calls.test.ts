@@ -44,17 +44,17 @@ describe('cordon calls', () => {
       },
     })
     const waiting = await team.invoke('send')
-    const all = team.as('anna', 'calls', 'list').stdout
+    const all = team.as('anna', 'team', 'calls', 'list').stdout
     expect(all).toMatch(/^CALL +TOOL +STATE +AGENT +AGE +TOOK +RUNNER\n/)
     expect(all).toMatch(new RegExp(`${done} +look 1 +completed +bot +\\d+s .* host`))
     expect(all).toMatch(new RegExp(`${waiting} +send 1 +pending +bot`))
     const ids = (...words: readonly string[]) =>
-      (team.json('anna', 'calls', 'list', ...words) as readonly { readonly id: string }[]).map(({ id }) => id)
+      (team.json('anna', 'team', 'calls', 'list', ...words) as readonly { readonly id: string }[]).map(({ id }) => id)
     expect(ids('--status', 'completed')).toEqual([done])
     expect(ids('--tool', 'send', '--agent', 'bot')).toEqual([waiting])
     expect(ids('--limit', '1')).toEqual([waiting])
-    expect(team.as('anna', 'calls', 'list', '--tool', 'nope').stdout).toBe('you can see no such calls\n')
-    const shown = team.as('anna', 'calls', 'show', done.slice(-12)).stdout
+    expect(team.as('anna', 'team', 'calls', 'list', '--tool', 'nope').stdout).toBe('you can see no such calls\n')
+    const shown = team.as('anna', 'team', 'calls', 'show', done.slice(-12)).stdout
     for (const text of [
       'look, version 1',
       'completed',
@@ -70,22 +70,22 @@ describe('cordon calls', () => {
   test('cancels pending calls, waits for running ones to end, and names those that were over', async () => {
     const [waiting, running] = [await team.invoke('send'), await team.invoke('look')]
     const { fence } = await team.claim(running)
-    expect(team.as('anna', 'calls', 'cancel', waiting, '--reason', 'not today')).toMatchObject({
+    expect(team.as('anna', 'team', 'calls', 'cancel', waiting, '--reason', 'not today')).toMatchObject({
       status: 0,
       stdout: `cancelled ${waiting}\n`,
     })
-    expect(team.as('anna', 'calls', 'cancel', waiting)).toMatchObject({
+    expect(team.as('anna', 'team', 'calls', 'cancel', waiting)).toMatchObject({
       status: 1,
       stdout: `over before ${waiting}: cancelled\n`,
     })
-    expect(team.as('anna', 'calls', 'cancel', running, '--wait', '100ms')).toMatchObject({
+    expect(team.as('anna', 'team', 'calls', 'cancel', running, '--wait', '100ms')).toMatchObject({
       status: 1,
       stdout: `still runs ${running}; it was told to end\n`,
     })
-    expect(team.as('anna', 'calls', 'list', '--status', 'running').stdout).toContain('running (told to end)')
+    expect(team.as('anna', 'team', 'calls', 'list', '--status', 'running').stdout).toContain('running (told to end)')
     await complete(running, fence, 'failed', { error: 'cancelled' })
     const another = await team.invoke('look')
-    expect(await endedWhenTold(another, 'calls', 'cancel', another)).toBe(`ended ${another}: failed\n`)
+    expect(await endedWhenTold(another, 'team', 'calls', 'cancel', another)).toBe(`ended ${another}: failed\n`)
   })
 
   test.each([

@@ -53,30 +53,30 @@ describe('cordon runs', () => {
     'starts a run that waits among the approvals, is shown with its plan, and is approved by its hash, not by ' +
       'who started it',
     () => {
-      const { id, planHash } = json(as('bot', 'runs', 'start', 'release 7', '--plan', plan, '--json')) as {
+      const { id, planHash } = json(as('bot', 'team', 'runs', 'start', 'release 7', '--plan', plan, '--json')) as {
         readonly id: string
         readonly planHash: string
       }
       expect(as('anna', 'approvals', 'list').stdout).toContain('run release 7')
       expect(as('anna', 'approvals', 'show', id).stdout).toContain('"publish"')
-      const shown = as('anna', 'runs', 'show', id.slice(-12)).stdout
+      const shown = as('anna', 'team', 'runs', 'show', id.slice(-12)).stdout
       for (const text of ['release 7, pending', '"publish"', planHash, 'you can see no calls'])
         expect(shown).toContain(text)
-      expect(as('bot', 'runs', 'approve', id, '--hash', planHash)).toMatchObject({
+      expect(as('bot', 'team', 'runs', 'approve', id, '--hash', planHash)).toMatchObject({
         status: 1,
         stderr: expect.stringContaining('cannot decide it') as string,
       })
-      expect(as('anna', 'runs', 'approve', id, '--hash', `sha256:${'0'.repeat(64)}`).status).toBe(1)
-      expect(as('anna', 'runs', 'approve', id, '--hash', planHash)).toMatchObject({
+      expect(as('anna', 'team', 'runs', 'approve', id, '--hash', `sha256:${'0'.repeat(64)}`).status).toBe(1)
+      expect(as('anna', 'team', 'runs', 'approve', id, '--hash', planHash)).toMatchObject({
         status: 0,
         stdout: `approved ${id}\n`,
       })
-      expect(as('ada', 'runs', 'list', '--status', 'approved').stdout).toContain('release 7')
-      expect(json(as('bot', 'runs', 'cancel', id, '--reason', 'not today', '--json'))).toEqual({
+      expect(as('ada', 'team', 'runs', 'list', '--status', 'approved').stdout).toContain('release 7')
+      expect(json(as('bot', 'team', 'runs', 'cancel', id, '--reason', 'not today', '--json'))).toEqual({
         id,
         status: 'cancelled',
       })
-      expect(as('bot', 'runs', 'cancel', id)).toMatchObject({
+      expect(as('bot', 'team', 'runs', 'cancel', id)).toMatchObject({
         status: 1,
         stderr: expect.stringContaining('is cancelled') as string,
       })
@@ -85,31 +85,31 @@ describe('cordon runs', () => {
 
   test('is rejected with a reason, and refuses a plan that is not a mapping', () => {
     const { id } = json(
-      as('bot', 'runs', 'start', 'cleanup', '--plan', plan, '--needed', '2', '--for', '8h', '--json'),
+      as('bot', 'team', 'runs', 'start', 'cleanup', '--plan', plan, '--needed', '2', '--for', '8h', '--json'),
     ) as { readonly id: string }
-    expect(as('anna', 'runs', 'reject', id).status).toBe(2)
-    expect(as('anna', 'runs', 'reject', id, '--reason', 'why?')).toMatchObject({
+    expect(as('anna', 'team', 'runs', 'reject', id).status).toBe(2)
+    expect(as('anna', 'team', 'runs', 'reject', id, '--reason', 'why?')).toMatchObject({
       status: 0,
       stdout: `rejected ${id}\n`,
     })
-    expect(as('bot', 'runs', 'start', 'cleanup', '--plan', file('list.yaml', '- a\n'))).toMatchObject({
+    expect(as('bot', 'team', 'runs', 'start', 'cleanup', '--plan', file('list.yaml', '- a\n'))).toMatchObject({
       status: 2,
       stderr: expect.stringContaining('not a mapping') as string,
     })
-    expect(as('bot', 'runs', 'start', 'cleanup').status).toBe(2)
-    expect(as('bot', 'runs', 'list', '--status', 'open').status).toBe(2)
+    expect(as('bot', 'team', 'runs', 'start', 'cleanup').status).toBe(2)
+    expect(as('bot', 'team', 'runs', 'list', '--status', 'open').status).toBe(2)
   })
 })
 
 test('cordon team tools register accepts expected cost and prices, and shows them', () => {
   const tool = (prices: string) =>
     file('tool.yaml', `key: resize\negress_class: none\nexpected_cost: 0.02\nprices: ${prices}\n`)
-  expect(json(as('ada', 'tools', 'register', tool('{ call: 0.01, cpu_second: 0.002 }'), '--json'))).toMatchObject({
+  expect(json(as('ada', 'team', 'tools', 'register', tool('{ call: 0.01, cpu_second: 0.002 }'), '--json'))).toMatchObject({
     expectedCost: 0.02,
     prices: { call: 0.01, cpu_second: 0.002 },
   })
-  expect(as('ada', 'tools', 'show', 'resize').stdout).toMatch(/it costs 0.02[\s\S]*0.01 a call, 0.002 a cpu_second/)
-  expect(as('ada', 'tools', 'register', tool('{ minute: 1 }'))).toMatchObject({
+  expect(as('ada', 'team', 'tools', 'show', 'resize').stdout).toMatch(/it costs 0.02[\s\S]*0.01 a call, 0.002 a cpu_second/)
+  expect(as('ada', 'team', 'tools', 'register', tool('{ minute: 1 }'))).toMatchObject({
     stderr: expect.stringContaining('minute') as string,
   })
 })
@@ -118,16 +118,16 @@ test('cordon team tools says what a version may newly do, and an operator approv
   const reading = (...read: string[]) => file('look.yaml', yaml(read))
   const yaml = (read: readonly string[]) =>
     `key: look\negress_class: none\ndefinition: { kind: process, policy: { filesystem: { read: [${read.join(', ')}] } } }\n`
-  as('ada', 'tools', 'register', reading('src'))
-  expect(as('ada', 'tools', 'register', reading('src/lib')).stdout).not.toContain('approve')
-  expect(as('ada', 'tools', 'register', reading('src/lib', '/etc')).stdout).toMatch(
+  as('ada', 'team', 'tools', 'register', reading('src'))
+  expect(as('ada', 'team', 'tools', 'register', reading('src/lib')).stdout).not.toContain('approve')
+  expect(as('ada', 'team', 'tools', 'register', reading('src/lib', '/etc')).stdout).toMatch(
     /may do more[^]*\/etc[^]*cordon team tools approve look 3/,
   )
-  expect(as('ada', 'tools', 'list').stdout).toMatch(/look +3 .*not approved/)
-  expect(as('anna', 'tools', 'show', 'look').stdout).toMatch(/may do more[^]*\/etc/)
-  expect(as('bot', 'tools', 'approve', 'look', '3').status).not.toBe(0)
-  expect(as('anna', 'tools', 'approve', 'look', '3', '--reason', 'seen')).toMatchObject({ status: 0 })
-  expect(as('ada', 'tools', 'list').stdout).not.toContain('not approved')
+  expect(as('ada', 'team', 'tools', 'list').stdout).toMatch(/look +3 .*not approved/)
+  expect(as('anna', 'team', 'tools', 'show', 'look').stdout).toMatch(/may do more[^]*\/etc/)
+  expect(as('bot', 'team', 'tools', 'approve', 'look', '3').status).not.toBe(0)
+  expect(as('anna', 'team', 'tools', 'approve', 'look', '3', '--reason', 'seen')).toMatchObject({ status: 0 })
+  expect(as('ada', 'team', 'tools', 'list').stdout).not.toContain('not approved')
 })
 
 test(

@@ -68,12 +68,12 @@ beforeAll(async () => {
   await startServer()
   expect(as('ada', 'team', 'add', 'anna', 'operator').status).toBe(0)
   expect(as('ada', 'team', 'add', 'agent-1', 'agent', 'runner').status).toBe(0)
-  expect(as('ada', 'tools', 'register', file('note.yaml', NOTE))).toMatchObject({
+  expect(as('ada', 'team', 'tools', 'register', file('note.yaml', NOTE))).toMatchObject({
     status: 0,
     stdout: 'registered note, version 1, of the class write, approval by 1\n',
   })
-  expect(as('ada', 'tools', 'assign', 'note', 'agent-1').status).toBe(0)
-  expect(as('ada', 'tokens', 'create', 'agent-1', '--out', join(folder, 'agent.token')).status).toBe(0)
+  expect(as('ada', 'team', 'tools', 'assign', 'note', 'agent-1').status).toBe(0)
+  expect(as('ada', 'team', 'tokens', 'create', 'agent-1', '--out', join(folder, 'agent.token')).status).toBe(0)
 })
 afterAll(async () => {
   if (server.exitCode === null) await endServer()
@@ -253,15 +253,15 @@ describe('a token', () => {
   })
 
   test('is listed without its secret, and is invalid once revoked', () => {
-    const made = json(as('ada', 'tokens', 'create', 'anna', '--json', '--label', 'phone')) as {
+    const made = json(as('ada', 'team', 'tokens', 'create', 'anna', '--json', '--label', 'phone')) as {
       readonly id: string
       readonly token: string
     }
-    const listed = as('ada', 'tokens', 'list').stdout
+    const listed = as('ada', 'team', 'tokens', 'list').stdout
     expect(listed).toContain('phone')
     expect(listed).not.toContain(made.token)
     expect(json(served({ CORDON_TOKEN: made.token }))).toMatchObject({ team: 'acme' })
-    expect(as('ada', 'tokens', 'revoke', made.id).status).toBe(0)
+    expect(as('ada', 'team', 'tokens', 'revoke', made.id).status).toBe(0)
     expect(served({ CORDON_TOKEN: made.token })).toMatchObject({
       status: 1,
       stderr: expect.stringContaining('request-unauthenticated') as string,
@@ -320,7 +320,7 @@ test('a refusal comes with the command that helps', () => {
     status: 1,
     stderr: expect.stringMatching(/the team acme exists already\nfix: .*cordon team add NAME operator/) as string,
   })
-  expect(as('ada', 'tools', 'assign', 'note', 'nobody')).toMatchObject({
+  expect(as('ada', 'team', 'tools', 'assign', 'note', 'nobody')).toMatchObject({
     status: 1,
     stderr: expect.stringMatching(/nobody is no agent of acme\nfix: .*cordon team add NAME agent/) as string,
   })
@@ -345,14 +345,14 @@ test(
   'a tool is refused with its file and line, and one that claims to reach nobody with a network in its policy ' +
     'is refused by the database',
   () => {
-    expect(as('ada', 'tools', 'register', file('typo.yaml', 'key: x\negress_clas: none\n'))).toMatchObject({
+    expect(as('ada', 'team', 'tools', 'register', file('typo.yaml', 'key: x\negress_clas: none\n'))).toMatchObject({
       status: 1,
       stderr: expect.stringMatching(/typo\.yaml:2: unknown key "egress_clas"[^]*did you mean "egress_class"/) as string,
     })
     expect(
       as(
         'ada',
-        'tools',
+        'team', 'tools',
         'register',
         file('liar.yaml', 'key: liar\negress_class: none\ndefinition: { policy: { network: [api.example.org] } }\n'),
       ),
@@ -360,7 +360,7 @@ test(
     expect(
       as(
         'ada',
-        'tools',
+        'team', 'tools',
         'register',
         file(
           'honest.yaml',
@@ -368,7 +368,7 @@ test(
         ),
       ).stdout,
     ).toBe('registered honest, version 1, of the class none, approval none\n')
-    expect(as('ada', 'tools', 'list').stdout).toMatch(
+    expect(as('ada', 'team', 'tools', 'list').stdout).toMatch(
       /^TOOL +VERSION +CLASS +APPROVAL +STATE +AGENTS\nhonest +1 +none +none +active +\nnote +1 +write +by 1 +active +agent-1\n$/,
     )
   },
@@ -380,9 +380,9 @@ describe('an invalid command exits with 2 and a suggestion:', () => {
     ['approvals', 'aprove'],
     ['approvals', 'show'],
     ['approvals', 'reject', 'x'],
-    ['tools', 'assign', 'x'],
+    ['team', 'tools', 'assign', 'x'],
     ['team', 'add', 'x', 'boss'],
-    ['tokens', 'create'],
+    ['team', 'tokens', 'create'],
     ['approvals', 'list', '--store', 'a', '--server', 'b'],
   ]
   const lineOf = (words: readonly string[]) =>

@@ -17,12 +17,12 @@ describe('the exit status is', () => {
     ['log', 'prune', '--keep', '400d', ...nowhere],
     ['why', id, ...nowhere],
     ['approvals', 'list', '--team', 'acme', ...nowhere],
-    ['tools', 'list', '--team', 'acme', ...nowhere],
+    ['team', 'tools', 'list', '--team', 'acme', ...nowhere],
   ]
   const MISUNDERSTOOD = [
     ['log', 'show', join(folder, 'absent')],
     ['why', 'last', '--log', join(folder, 'absent')],
-    ['tools', 'register', join(folder, 'absent'), '--team', 'acme', ...nowhere],
+    ['team', 'tools', 'register', join(folder, 'absent'), '--team', 'acme', ...nowhere],
     ['policy', 'show', join(folder, 'absent')],
     ['log', 'export', '--since', 'soon'],
     ['log', 'prune', '--keep', '1h', ...nowhere],
@@ -33,7 +33,7 @@ describe('the exit status is', () => {
     ['serve', '--statement-timeout', '2d'],
     ['serve', 'now'],
     ['team', 'budget', '--agent', 'a', '--calls', '1', '--per', 'day', ...nowhere],
-    ['tokens', 'create', 'anna', '--days', 'many', '--team', 'acme', ...nowhere],
+    ['team', 'tokens', 'create', 'anna', '--days', 'many', '--team', 'acme', ...nowhere],
     ['approvals', 'advance', 'note', '--arguments', '{}', '--reason', 'r', '--for', '7', '--team', 'acme', ...nowhere],
   ]
   test.each(UNREACHED.map((words) => [words]))('1 if the store cannot be reached: %j', (words) => {
@@ -69,8 +69,8 @@ test('a mistake in --store creates no store: only serve and team create do', () 
   const lines = [
     ['team', 'show'],
     ['approvals', 'list'],
-    ['tools', 'list'],
-    ['tokens', 'create', 'anna'],
+    ['team', 'tools', 'list'],
+    ['team', 'tokens', 'create', 'anna'],
     ['log', 'verify'],
     ['why', id],
   ].map((words) => [...words, '--store', slip])
@@ -117,7 +117,7 @@ describe("the registrations of a host's tools", () => {
     for (const each of list)
       expect(JSON.parse(cordon(['runner', '--tools', tools, '--registration', each.key]).stdout)).toEqual(each)
     for (let times = 0; times < 2; times += 1) {
-      const registered = cordon(['tools', 'register', '-', ...store], { input: printed.stdout })
+      const registered = cordon(['team', 'tools', 'register', '-', ...store], { input: printed.stdout })
       expect({ ...registered, stdout: registered.stdout.trim().split('\n').sort() }).toEqual({
         status: 0,
         stderr: '',

@@ -78,11 +78,11 @@ describe('a wrong argument is named as it was typed', () => {
   test('an invalid name is reported with its option', () => {
     const { stderr } = team.as('ada', 'team', 'budget', '--agent', 'a b', '--calls', '1', '--per', '1h')
     expect(stderr).toMatch(/must be a name[^]*fix: see: cordon team --help/)
-    expect(team.as('ada', 'tools', 'list', '--team', 'a/b').stderr).toMatch(/--team must be a name/)
+    expect(team.as('ada', 'team', 'tools', 'list', '--team', 'a/b').stderr).toMatch(/--team must be a name/)
   })
 
   test('invalid JSON, and invalid YAML with its line', () => {
-    expect(team.as('ada', 'tools', 'register', file('tools.json', '[\n  { "key": "x" "name": "y" }\n]'))).toMatchObject(
+    expect(team.as('ada', 'team', 'tools', 'register', file('tools.json', '[\n  { "key": "x" "name": "y" }\n]'))).toMatchObject(
       {
         status: 2,
         stderr: expect.stringMatching(
@@ -90,7 +90,7 @@ describe('a wrong argument is named as it was typed', () => {
         ) as string,
       },
     )
-    expect(team.as('ada', 'tools', 'register', file('tools.yaml', 'key: x\nname: "open\n'))).toMatchObject({
+    expect(team.as('ada', 'team', 'tools', 'register', file('tools.yaml', 'key: x\nname: "open\n'))).toMatchObject({
       status: 2,
       stderr: expect.stringMatching(/file-syntax: .*tools\.yaml:\d is not valid YAML: /) as string,
     })

@@ -93,13 +93,13 @@ tools:
 `,
   )
   const key = join(base, 'key')
-  expect(admin(['credentials', 'key', key])).toContain('keep a copy')
+  expect(admin(['team', 'credentials', 'key', key])).toContain('keep a copy')
   expect(statSync(key).mode & 0o777).toBe(0o600)
-  expect(() => admin(['credentials', 'key', key])).toThrow('cannot be written')
-  expect(() => admin(['credentials', 'put', 'api-token'], VALUE)).toThrow('name the key')
-  expect(() => admin(['credentials', 'put', 'api-token', '--key', key], '')).toThrow('empty')
-  expect(admin(['credentials', 'put', 'api-token', '--key', key], `${VALUE}\n`)).toContain('store:team/api-token')
-  expect(JSON.parse(admin(['credentials', 'list', '--json']))).toMatchObject([{ ref: 'api-token', storedBy: 'ada' }])
+  expect(() => admin(['team', 'credentials', 'key', key])).toThrow('cannot be written')
+  expect(() => admin(['team', 'credentials', 'put', 'api-token'], VALUE)).toThrow('name the key')
+  expect(() => admin(['team', 'credentials', 'put', 'api-token', '--key', key], '')).toThrow('empty')
+  expect(admin(['team', 'credentials', 'put', 'api-token', '--key', key], `${VALUE}\n`)).toContain('store:team/api-token')
+  expect(JSON.parse(admin(['team', 'credentials', 'list', '--json']))).toMatchObject([{ ref: 'api-token', storedBy: 'ada' }])
   expect(JSON.stringify(await engine.query('select * from agents.credentials'))).not.toContain(VALUE)
 
   const loaded = await loadToolFiles([tools])
@@ -172,7 +172,7 @@ test(
 `,
     )
     const files = { key: join(base, 'second-key'), value: join(base, 'value'), authority: join(base, 'authority.pem') }
-    admin(['credentials', 'key', files.key])
+    admin(['team', 'credentials', 'key', files.key])
     writeFileSync(files.value, VALUE, { mode: 0o600 })
     writeFileSync(files.authority, serverAuthority.certificate)
     const ids = new Map<string, string>()

@@ -74,7 +74,7 @@ test(
     expect(problem('runner', '--database', server.url('postgres', 'template1'), '--tools', tools)).toContain(
       'runner-queue-missing',
     )
-    expect(problem('tools', 'list', '--database', server.url('postgres', 'template1'))).toMatch(
+    expect(problem('team', 'tools', 'list', '--database', server.url('postgres', 'template1'))).toMatch(
       /store-not-prepared: .*\nfix: .*cordon runner --prepare/,
     )
     expect(JSON.parse(cordon('runner', '--tools', tools, '--registration', 'say'))).toMatchObject({
@@ -246,7 +246,7 @@ test(
           { env: { PATH: process.env['PATH'] }, encoding: 'utf8' },
         )
       expect(ask('anna', 'approvals', 'list')).toBe('nobody waits for an approval\n')
-      expect(ask('agent-1', 'tools', 'list')).toContain('there are no tools')
+      expect(ask('agent-1', 'team', 'tools', 'list')).toContain('there are no tools')
       // The two commands that the head of the file has for an admin, as they are written there.
       const commands = Array.from(
         readFileSync(join(ROOT, 'deploy', 'docker-compose.yaml'), 'utf8').matchAll(/^# {3}(.*\bada\.token)$/gm),
@@ -264,8 +264,8 @@ test(
           env: { PATH: process.env['PATH'] },
           stdio: ['ignore', 'pipe', 'pipe'],
         })
-      expect(ask('agent-1', 'tools', 'list')).toContain('say')
-      expect(ask('ada', 'tools', 'list')).toMatch(/say\s.*agent-1/)
+      expect(ask('agent-1', 'team', 'tools', 'list')).toContain('say')
+      expect(ask('ada', 'team', 'tools', 'list')).toMatch(/say\s.*agent-1/)
       expect((await fetch(`${reached}/healthz`)).ok).toBe(true)
     } finally {
       served.kill('SIGTERM')

@@ -1,5 +1,5 @@
-// The contract between the life of a call and the registry of a team, which `@cordon/team` fulfils: the registry decides
-// whether a call may run, if needed by asking people, and keeps its result.
+// The contract between the life of a call and the registry of a team, which `@cordon/team` fulfils: the registry
+// decides whether a call may run, if needed by asking people, and keeps its result.
 import type { JsonValue } from '../../gate/index.js'
 
 import type { CallHandlers, CallOutcome } from '../call-outcome.js'
