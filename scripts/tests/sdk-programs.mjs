@@ -1,5 +1,5 @@
-// SDKs that packages/adapters/test/adapters tries, and that are too large for the dependencies or need a newer Node than
-// Cordon.
+// SDKs that packages/adapters/test/adapters tries, and that are too large for the dependencies or need a newer Node
+// than Cordon.
 import { npmPrograms, provideIfStarted } from './npm-programs.mjs'
 
 /** By short names. packages/adapters/docs/adapters.md names these versions. */

@@ -1,5 +1,7 @@
 import type { CallResult, CellSettings, Pool, RunRequest } from '../../src/sandbox/index.js'
 
+import type { Gaps } from './gap.js'
+
 /** What the suite asks of a backend. A `Sandbox` is one as it stands. */
 export interface Backend {
   readonly run: (request: RunRequest) => Promise<CallResult>
@@ -15,6 +17,5 @@ export interface Candidate {
   readonly open: () => Promise<Backend>
   /** Why this backend cannot be had on this host; undefined where it can. */
   readonly missing: string | undefined
-  /** Claims that this backend does not fulfil by its nature, each with the reason that the documentation gives. */
-  readonly gaps: Readonly<Record<string, string>>
+  readonly gaps: Gaps
 }

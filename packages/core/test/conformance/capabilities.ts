@@ -1,5 +1,6 @@
 import type { Area } from './claim.js'
 import type { Findings } from './describe-conformance.js'
+import type { Gaps } from './gap.js'
 
 export interface Column {
   readonly name: string
@@ -7,12 +8,12 @@ export interface Column {
 }
 
 /** What a backend declares. Its own suite proves each word of it. */
-export const declaredFindings = (areas: readonly Area[], gaps: Readonly<Record<string, string>>): Findings =>
+export const declaredFindings = (areas: readonly Area[], gaps: Gaps): Findings =>
   new Map(
     areas.flatMap(({ claims }) =>
       claims.map(({ claim }) => {
-        const reason = gaps[claim]
-        return [claim, reason === undefined ? { kind: 'held' } : { kind: 'gap', reason }]
+        const gap = gaps[claim]
+        return [claim, gap === undefined ? { kind: 'held' } : { kind: 'gap', reason: gap.reason }]
       }),
     ),
   )

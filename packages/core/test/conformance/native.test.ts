@@ -6,15 +6,13 @@ import { declaredFindings, renderCapabilities, untriedIn } from './capabilities.
 import { AREAS } from './cases.js'
 import { CONTAINER_AREAS, CONTAINER_GAPS } from './container-gaps.js'
 import { describeConformance } from './describe-conformance.js'
+import type { Gaps } from './gap.js'
 import { LANDLOCK_GAPS, MOUNTS_GAPS, NATIVE_GAPS } from './native-gaps.js'
 import { nativeCandidate } from './native.js'
 import { BUBBLEWRAP_GAPS, FIREJAIL_AREAS, FIREJAIL_GAPS } from './walls-gaps.js'
 import { walledCandidate } from './walls.js'
 
-const gapsIn = (
-  areas: ReadonlySet<string>,
-  gaps: Readonly<Record<string, string>>,
-): Readonly<Record<string, string>> => {
+const gapsIn = (areas: ReadonlySet<string>, gaps: Gaps): Gaps => {
   const known = new Set(
     AREAS.flatMap(({ title, claims }) => (areas.has(title) ? claims.map(({ claim }) => claim) : [])),
   )

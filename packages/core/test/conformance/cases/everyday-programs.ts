@@ -62,12 +62,12 @@ export const everydayPrograms: Area = area('Everyday programs', [
     claim: 'a debugger can stop and read its own child',
     given: { '@/w/x.c': 'int main(void)\n{\n  volatile int answer = 41;\n  answer++;\n  return answer;\n}\n' },
     tell: async ({ run }) => {
-      const { stdout } = await run(
+      const { stdout, stderr } = await run(
         'cd @/w && cc -g -O0 -o x x.c && gdb -q -batch -ex "break main" -ex run -ex next -ex next -ex "print ' +
-          'answer" ./x 2> /dev/null',
+          'answer" ./x',
         { policy: WORKSPACE },
       )
-      expect(textOf(stdout)).toContain('$1 = 42')
+      expect(textOf(stdout), textOf(stderr)).toContain('$1 = 42')
     },
   },
   {

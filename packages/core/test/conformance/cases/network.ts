@@ -177,9 +177,8 @@ export const network: Area = area('Network', [
   {
     claim: 'a program that resolves a granted name by a datagram finds it',
     tell: async (stage) => {
-      expect(textOf((await served(stage, ['granted.test:80'], python(BY_DATAGRAM))).result.stdout)).toMatch(
-        /^22\.1[89]\./,
-      )
+      const { stdout, stderr } = (await served(stage, ['granted.test:80'], python(BY_DATAGRAM))).result
+      expect(textOf(stdout), textOf(stderr)).toMatch(/^22\.1[89]\./)
     },
   },
   {
