@@ -1,12 +1,12 @@
 // The folders of the packages show the path of a call, each is small enough to read through, and ARCHITECTURE.md
 // describes them.
-import { readFileSync, readdirSync } from 'node:fs'
+import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
 import { readPackages } from './packages.js'
-import { ENTRY, ROOMS } from './rooms.js'
+import { ENTRY, ROOMS, ROOM_ORDER } from './rooms.js'
 import { FOLDERS, readPages, readTree } from './source-tree.js'
 
 const ROOT = join(import.meta.dirname, '..', '..')
@@ -57,6 +57,8 @@ test('ARCHITECTURE.md describes exactly the packages', () => {
   const packages = readPackages(ROOT).map(({ folder, name }) => `packages/${folder} ${name}`)
   const rows = BUDGETS.map(({ folder, name }) => `${folder} ${name}`)
   expect(rows.sort()).toEqual([...packages, 'packages/core/native cordon-cell'].sort())
+  const withSources = readdirSync(join(ROOT, 'packages')).filter((name) => existsSync(join(ROOT, 'packages', name, 'src')))
+  expect(Object.keys(ROOM_ORDER).sort()).toEqual(withSources.sort())
 })
 
 /** Lines that a package still has beyond its budget. These numbers only get smaller. */

@@ -11,7 +11,7 @@ import {
 } from './launchers.js'
 import { assignsAlias, renamesCommands } from './program-options.js'
 import { splitLine } from './shell-line.js'
-import type { CommandPart } from './shell-line.js'
+import type { CommandPart } from './command-draft.js'
 import { substitutionsIn } from './shell-quoting.js'
 import type { Word } from './shell-words.js'
 

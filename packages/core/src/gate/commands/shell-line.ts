@@ -2,33 +2,29 @@
 // here-documents. A line is unreadable if anything in it is open at its end, or if bash and a POSIX shell would read it
 // differently. Every denial fits an unreadable line.
 import { newDraft } from './command-draft.js'
-import type { CommandDraft } from './command-draft.js'
-import { endOfDocuments, hereDocumentAt } from './here-documents.js'
-import type { HereDocument } from './here-documents.js'
+import type { CommandPart } from './command-draft.js'
 import {
-  ASSIGNMENT,
-  CLOSED_BY,
-  CLOSERS,
-  DESCRIPTOR,
-  PASSED_OVER,
-  RESERVED,
-  SIMPLE_PATTERN,
-  SUBSCRIPT,
-  TEST_OPERATOR,
-  isBalanced,
-  isWordEnd,
-} from './shell-grammar.js'
-import { UNREADABLE, endOfArithmetic, endOfLine, endOfParenthesis } from './shell-quoting.js'
-import { isCleanContinuation, noteSubstitutions, readWord } from './shell-words.js'
-import type { Findings, ReadWord, Word } from './shell-words.js'
-
-export interface CommandPart {
-  readonly words: readonly Word[]
-  /** The command may start at any of its words. */
-  readonly startsAnywhere: boolean
-  /** Texts of its standard input: here-documents and here-strings. */
-  readonly input?: readonly Word[]
-}
+  closeCompound,
+  endCommand,
+  giveUp,
+  isAtWord,
+  isContinued,
+  letterAt,
+  mention,
+  newReader,
+  openCompound,
+  passEmptyParentheses,
+  skipBlanks,
+  skipContinuation,
+  takeMentioned,
+  takeText,
+} from './line-reader.js'
+import type { LineReader } from './line-reader.js'
+import { readDocuments, redirect } from './redirections.js'
+import { passArithmetic, passPattern, passReserved } from './shell-compounds.js'
+import { ASSIGNMENT, SIMPLE_PATTERN, SUBSCRIPT, isBalanced, isWordEnd } from './shell-grammar.js'
+import { endOfLine } from './shell-quoting.js'
+import type { Word } from './shell-words.js'
 
 interface SplitLine {
   /** One command of words that mean nothing but themselves. */
@@ -47,351 +43,178 @@ interface SplitLine {
 }
 
 export const splitLine = (line: string): SplitLine => {
-  const parts: CommandPart[] = []
-  const mentioned: Word[] = []
-  const findings: Findings = { inner: [], isUnreadable: line.includes('\0'), evaluates: false }
-  /** The words that close the open compounds. Of a `case`, also whether a pattern comes next. */
-  const open: { readonly closer: string; isAtPattern: boolean }[] = []
-  /** One arithmetic expression was unreadable, so a later `((` is not tried again. */
-  let isArithmeticLost = false
-  let endsInComment = false
-  let documents: { readonly document: HereDocument; readonly reader: CommandDraft }[] = []
-  let isPlain = true
-  let at = 0
-  let draft = newDraft()
-
-  const here = (): string => line.charAt(at)
-  const giveUp = (): void => {
-    findings.isUnreadable = true
-  }
-  const endPart = (): void => {
-    const { words, startsAnywhere, input, alsoFrom = words.length } = draft
-    // Its input may follow, because a here-document begins on the next line.
-    if (words.length > 0) parts.push({ words, startsAnywhere, input })
-    if (alsoFrom > 0 && alsoFrom < words.length) parts.push({ words: words.slice(alsoFrom), startsAnywhere, input })
-    draft = newDraft()
-  }
-  const openCompound = (word: string): void => {
-    open.push({ closer: CLOSED_BY[word] ?? '', isAtPattern: word === 'case' })
-  }
-  const closeCompound = (closer: string): void => {
-    if (open.pop()?.closer !== closer) giveUp()
-  }
-  const isContinued = (): boolean => line.startsWith('\\\n', at)
-  const skipContinuation = (): void => {
-    if (!isCleanContinuation(line, at + 1)) giveUp()
-    isPlain = false
-    at += 2
-  }
-  const skipBlanks = (letters = ' \t'): void => {
-    while (at < line.length) {
-      if (isContinued()) skipContinuation()
-      else if (letters.includes(here())) at += 1
-      else return
-    }
-  }
-  const word = (): ReadWord => {
-    const read = readWord(line, at, findings)
-    at = Math.max(read.end, at)
-    if (!read.isPlain) isPlain = false
-    return read
-  }
-  const mention = ({ text, isKnown }: Word): void => {
-    mentioned.push({ text, isKnown })
-  }
-  /** A word outside of commands. */
-  const wordAside = (): ReadWord => {
-    const read = word()
-    mention(read)
-    return read
-  }
-  const isAtWord = (): boolean => at < line.length && !isWordEnd(here())
-  /** `at` stands behind `((`. The expression is computed, not run. */
-  const passArithmetic = (also: string): boolean => {
-    findings.evaluates = true
-    const end = isArithmeticLost ? UNREADABLE : endOfArithmetic(line, at, also)
-    if (end === UNREADABLE) {
-      isArithmeticLost = true
-      giveUp()
-      return false
-    }
-    const content = line.slice(at, end)
-    noteSubstitutions(content, 'are-letters', findings)
-    mentioned.push(...content.split(/\s+/).map((text): Word => ({ text, isKnown: false })))
-    at = end + 2
-    return true
-  }
-  /** `at` stands behind the parenthesis of `a=(`. Words follow up to the closing one. */
-  const passArray = (): void => {
-    findings.evaluates = true
-    while (at < line.length) {
-      skipBlanks(' \t\n')
-      if (here() === ')') {
-        at += 1
-        return
-      }
-      if (!isAtWord()) break
-      if (here() === '#') at = endOfLine(line, at)
-      else if (!isBalanced(wordAside().shape)) break
-    }
-    giveUp()
-  }
-
-  const readDocuments = (): void => {
-    const { end, bodies } = endOfDocuments(
-      line,
-      at,
-      documents.map(({ document }) => document),
-    )
-    for (const [index, { text, isReadable, isQuoted }] of bodies.entries()) {
-      if (!isQuoted) noteSubstitutions(text, 'count', findings)
-      if (!isReadable) {
-        findings.inner.push(text)
-        giveUp()
-      }
-      documents[index]?.reader.input.push({ text, isKnown: isQuoted || !/[$`]/.test(text) })
-    }
-    documents = []
-    at = end
-  }
-
-  const redirect = (): void => {
-    isPlain = false
-    const [last] = draft.words.slice(-1)
-    if (last !== undefined && draft.lastEnd === at && draft.isLastBare && DESCRIPTOR.test(last.text)) draft.words.pop()
-    draft.hasPrefix = true
-    if (here() === '&') draft.alsoFrom ??= draft.words.length
-    const operator = /^(?:<<<|<<-?|[<>]\(|<&|<>|>>|>&|>\||<|>|&>>?)/.exec(line.slice(at, at + 3))?.[0] ?? '<'
-    if (operator === '<<' || operator === '<<-') {
-      const document = hereDocumentAt(line, at + 2)
-      if (document === 'unreadable') giveUp()
-      else documents.push({ document, reader: draft })
-      at = document === 'unreadable' ? at + operator.length : document.end
-      return
-    }
-    at += operator.length
-    if (operator.endsWith('(')) {
-      passProcess()
-      draft.words.push({ text: '', isKnown: false })
-      return
-    }
-    skipBlanks()
-    if (/^[<>]\($/.test(line.slice(at, at + 2))) {
-      at += 2
-      passProcess()
-      return
-    }
-    const target = isAtWord() ? wordAside() : undefined
-    if (operator === '<<<' && target !== undefined) draft.input.push(target)
-  }
-  /** `at` stands behind `<(` or `>(`. */
-  const passProcess = (): void => {
-    const end = endOfParenthesis(line, at)
-    if (end === UNREADABLE) giveUp()
-    const until = end === UNREADABLE ? line.length : end
-    findings.inner.push(line.slice(at, until))
-    at = until + 1
-  }
-
-  /** `for x in a b`, `for x`, `for ((…))`, up to the first command. */
-  const passLoop = (): void => {
-    skipBlanks()
-    if (line.startsWith('((', at)) {
-      at += 2
-      passArithmetic(';')
-      return
-    }
-    if (here() === '#') giveUp()
-    if (isAtWord()) word()
-    skipBlanks(' \t\n')
-    const before = at
-    if (!isAtWord() || here() === '#' || word().bare !== 'in') {
-      at = before
-      return
-    }
-    skipBlanks()
-    while (isAtWord() && here() !== '#') {
-      wordAside()
-      skipBlanks()
-    }
-  }
-  const passCase = (): void => {
-    skipBlanks()
-    if (isAtWord() && here() !== '#') wordAside()
-    skipBlanks(' \t\n')
-    if (!isAtWord() || word().bare !== 'in') giveUp()
-  }
-  const passPattern = (top: { isAtPattern: boolean }): void => {
-    if (isAtWord()) {
-      const { bare, isBare } = wordAside()
-      if (isBare && bare === 'esac') closeCompound('esac')
-      return
-    }
-    if (here() === ')') top.isAtPattern = false
-    else if (!'(|'.includes(here())) giveUp()
-    at += 1
-  }
-  /** `[[ … ]]`. A shell that does not know it runs the words behind an operator in it. */
-  const passTest = (): void => {
-    let words: Word[] | undefined
-    const end = (): void => {
-      const [first, second] = words ?? []
-      if (words === undefined || first === undefined) return
-      // A shell without `[[` would run `$a` of `$a == b`. Nobody writes that to run a command, so it does not count.
-      if (first.isKnown || second === undefined || !TEST_OPERATOR.test(second.text))
-        parts.push({ words, startsAnywhere: false })
-    }
-    findings.evaluates = true
-    while (at < line.length) {
-      skipBlanks()
-      // Shells differ on comments and here-documents inside of a test.
-      if (here() === '#' || line.startsWith('<<', at)) giveUp()
-      if (isAtWord()) {
-        const read = wordAside()
-        if (read.isBare && read.bare === ']]') {
-          end()
-          return
-        }
-        words?.push(read)
-      } else if (here() === '(') at += 1
-      else if ('<>'.includes(here()) && line.charAt(at + 1) !== '(') at += 1
-      else if ('<>'.includes(here())) redirect()
-      else if (at < line.length) {
-        end()
-        words = []
-        at += 1
-      }
-    }
-    giveUp()
-  }
-
-  /** Whether it is a word of the shell itself. Only the first word of a command can be one, without quotes. */
-  const isOfShell = ({ bare, isBare }: ReadWord): boolean => {
-    if (!isBare) return false
-    if (draft.hasPrefix && RESERVED.has(bare)) {
-      // Most shells run a program of that name here, and none runs a loop.
-      giveUp()
-      return false
-    }
-    if (Object.hasOwn(CLOSED_BY, bare)) openCompound(bare)
-    if (CLOSERS.has(bare)) closeCompound(bare)
-    if (bare === 'for' || bare === 'select') passLoop()
-    else if (bare === 'case') passCase()
-    else if (bare === '[[') passTest()
-    else if (bare === 'function') {
-      skipBlanks()
-      if (isAtWord()) word()
-      skipBlanks()
-      if (/^\(\s*\)/.test(line.slice(at, at + 16))) at = line.indexOf(')', at) + 1
-    } else if (bare === 'time' || bare === 'coproc') draft.startsAnywhere = true
-    else if (!PASSED_OVER.has(bare) && !(draft.startsAnywhere && (bare === '-p' || bare === '--'))) return false
-    isPlain = false
-    return true
-  }
-  const takeWord = (): void => {
-    const read = word()
-    const isFirst = draft.words.length === 0
-    const isArray = here() === '(' && ASSIGNMENT.test(read.shape) && read.shape.endsWith('=')
-    // In bash a subscript goes on to its bracket, past blanks and operators.
-    if (SUBSCRIPT.test(read.shape)) {
-      findings.evaluates = true
-      if (!isBalanced(read.shape) && (isFirst || '<>|&;('.includes(here() || ' '))) giveUp()
-    }
-    if (isArray) {
-      at += 1
-      passArray()
-      // The word continues behind the parenthesis.
-      if (isAtWord()) giveUp()
-      isPlain = false
-    }
-    if (isFirst) {
-      if (isOfShell(read)) return
-      if (ASSIGNMENT.test(read.shape)) {
-        isPlain = false
-        draft.hasPrefix = true
-        mention(read)
-        return
-      }
-    }
-    draft.words.push({ text: read.text, isKnown: read.isKnown })
-    draft.lastEnd = at
-    draft.isLastBare = read.isBare
-  }
-  /** `name()` is not a command, but a command follows. */
-  const openParenthesis = (): void => {
-    const close = /^\(\s*\)/.exec(line.slice(at, at + 16))?.[0]
-    isPlain = false
-    if (draft.words.length === 1 && close !== undefined) {
-      draft = newDraft()
-      at += close.length
-      return
-    }
-    if (draft.words.length > 0) {
-      // Only a pattern such as `!(a|b)` can follow a word directly, and only in bash.
-      const pattern = draft.lastEnd === at ? SIMPLE_PATTERN.exec(line.slice(at, at + 256))?.[0] : undefined
-      if (pattern !== undefined) {
-        draft.words.push({ text: '', isKnown: false })
-        at += pattern.length
-        draft.lastEnd = at
-        return
-      }
-      giveUp()
-    }
-    endPart()
-    if (line.startsWith('((', at)) {
-      // A shell without arithmetic runs these as commands, so they are read as commands too.
-      const before = at
-      at += 2
-      if (passArithmetic('') && line.slice(before, at).includes('<<')) giveUp()
-      at = before
-    }
-    openCompound('(')
-    at += 1
-  }
-
-  while (at < line.length) {
-    const letter = here()
-    const top = open.at(-1)
-    const before = at
-    const hadDocuments = documents.length > 0
-    endsInComment = false
-    if (letter === ' ' || letter === '\t') at += 1
-    else if (isContinued()) skipContinuation()
-    else if (letter === '\n') {
-      endPart()
-      at += 1
-      isPlain = false
-      if (documents.length > 0) readDocuments()
-    } else if (letter === '#') {
-      isPlain = false
-      at = endOfLine(line, at)
-      endsInComment = true
-    } else if (top?.isAtPattern === true) passPattern(top)
-    else if (letter === '<' || letter === '>' || line.startsWith('&>', at)) redirect()
-    else if (letter === '(') openParenthesis()
-    else if (isWordEnd(letter)) {
-      const isNextPattern = top?.closer === 'esac' && (line.startsWith(';;', at) || line.startsWith(';&', at))
-      endPart()
-      if (letter === ')') closeCompound(')')
-      at += isNextPattern ? (line.startsWith(';;&', at) ? 3 : 2) : 1
-      if (isNextPattern) top.isAtPattern = true
-      isPlain = false
-    } else takeWord()
+  const reader = newReader(line)
+  let step: Step | undefined
+  while (reader.at < line.length) {
+    const start = reader.at
+    const isAwaiting = reader.awaited.length > 0
+    step = nextStep(reader)
+    take(step, reader)
     // Shells differ on a here-document behind a newline in quotes or in a substitution.
-    if (hadDocuments && letter !== '\n' && line.slice(before, at).includes('\n')) giveUp()
+    if (isAwaiting && step !== 'newline' && line.slice(start, reader.at).includes('\n')) giveUp(reader)
   }
-  endPart()
-  if (documents.length > 0 || open.length > 0) giveUp()
-  const { inner, isUnreadable, evaluates } = findings
+  endCommand(reader)
+  if (reader.awaited.length > 0 || reader.open.length > 0) giveUp(reader)
+  const { parts, mentioned } = reader
+  const { inner, isUnreadable, evaluates } = reader.findings
   // Denials of paths and hosts still see every word of an unreadable line.
   if (isUnreadable) mentioned.push(...line.split(/[\s'"\\;&|<>()$`]+/).map((text): Word => ({ text, isKnown: false })))
   return {
-    isPlain: isPlain && !isUnreadable && parts.length === 1,
+    isPlain: reader.isPlain && !isUnreadable && parts.length === 1,
     parts,
     mentioned,
     inner,
     isUnreadable,
-    endsInComment,
+    endsInComment: step === 'comment',
     evaluates,
   }
+}
+
+/** What stands at the reader's place. */
+type Step =
+  'blank' | 'continuation' | 'newline' | 'comment' | 'pattern' | 'redirection' | 'parenthesis' | 'operator' | 'word'
+
+const nextStep = (reader: LineReader): Step => {
+  const letter = letterAt(reader)
+  if (letter === ' ' || letter === '\t') return 'blank'
+  if (isContinued(reader)) return 'continuation'
+  if (letter === '\n') return 'newline'
+  if (letter === '#') return 'comment'
+  if (reader.open.at(-1)?.isAtPattern === true) return 'pattern'
+  if (letter === '<' || letter === '>' || reader.line.startsWith('&>', reader.at)) return 'redirection'
+  if (letter === '(') return 'parenthesis'
+  return isWordEnd(letter) ? 'operator' : 'word'
+}
+
+const take = (step: Step, reader: LineReader): void => {
+  switch (step) {
+    case 'blank':
+      reader.at += 1
+      return
+    case 'continuation':
+      skipContinuation(reader)
+      return
+    case 'newline':
+      takeNewline(reader)
+      return
+    case 'comment':
+      reader.isPlain = false
+      reader.at = endOfLine(reader.line, reader.at)
+      return
+    case 'pattern':
+      passPattern(reader)
+      return
+    case 'redirection':
+      redirect(reader)
+      return
+    case 'parenthesis':
+      takeParenthesis(reader)
+      return
+    case 'operator':
+      takeOperator(reader)
+      return
+    case 'word':
+      takeWord(reader)
+  }
+}
+
+const takeNewline = (reader: LineReader): void => {
+  endCommand(reader)
+  reader.at += 1
+  reader.isPlain = false
+  if (reader.awaited.length > 0) readDocuments(reader)
+}
+
+const takeOperator = (reader: LineReader): void => {
+  const { line, at, open } = reader
+  endCommand(reader)
+  reader.isPlain = false
+  const top = open.at(-1)
+  const endOfBranch = /^(?:;;&?|;&)/.exec(line.slice(at, at + 3))?.[0]
+  if (top?.closer === 'esac' && endOfBranch !== undefined) {
+    top.isAtPattern = true
+    reader.at += endOfBranch.length
+    return
+  }
+  if (letterAt(reader) === ')') closeCompound(reader, ')')
+  reader.at += 1
+}
+
+const takeParenthesis = (reader: LineReader): void => {
+  const { line, draft } = reader
+  reader.isPlain = false
+  if (draft.words.length === 1 && passEmptyParentheses(reader)) {
+    // `name()` is not a command, but a command follows.
+    reader.draft = newDraft()
+    return
+  }
+  if (draft.words.length > 0) {
+    if (passedPattern(reader)) return
+    giveUp(reader)
+  }
+  endCommand(reader)
+  if (line.startsWith('((', reader.at)) {
+    // A shell without arithmetic runs these as commands, so they are read as commands too.
+    const before = reader.at
+    if (passArithmetic(reader, '') && line.slice(before, reader.at).includes('<<')) giveUp(reader)
+    reader.at = before
+  }
+  openCompound(reader, '(')
+  reader.at += 1
+}
+
+/** Passes the rest of a pattern such as `!(a|b)`. Only that can follow a word directly, and only in bash. */
+const passedPattern = (reader: LineReader): boolean => {
+  const { line, at, draft } = reader
+  const pattern = draft.lastEnd === at ? SIMPLE_PATTERN.exec(line.slice(at, at + 256))?.[0] : undefined
+  if (pattern === undefined) return false
+  draft.words.push({ text: '', isKnown: false })
+  reader.at += pattern.length
+  draft.lastEnd = reader.at
+  return true
+}
+
+const takeWord = (reader: LineReader): void => {
+  const read = takeText(reader)
+  const { draft } = reader
+  const isFirst = draft.words.length === 0
+  // In bash a subscript goes on to its bracket, past blanks and operators.
+  if (SUBSCRIPT.test(read.shape)) {
+    reader.findings.evaluates = true
+    if (!isBalanced(read.shape) && (isFirst || '<>|&;('.includes(letterAt(reader) || ' '))) giveUp(reader)
+  }
+  const isAssignment = ASSIGNMENT.test(read.shape)
+  if (isAssignment && read.shape.endsWith('=') && letterAt(reader) === '(') passArray(reader)
+  if (isFirst && passReserved(reader, read)) return
+  if (isFirst && isAssignment) {
+    reader.isPlain = false
+    draft.hasPrefix = true
+    mention(reader, read)
+    return
+  }
+  draft.words.push({ text: read.text, isKnown: read.isKnown })
+  draft.lastEnd = reader.at
+  draft.isLastBare = read.isBare
+}
+
+/** At the parenthesis of `a=(`. */
+const passArray = (reader: LineReader): void => {
+  reader.isPlain = false
+  reader.findings.evaluates = true
+  reader.at += 1
+  // The word must not continue behind the parenthesis.
+  if (!passElements(reader) || isAtWord(reader)) giveUp(reader)
+}
+
+/** Passes the words of an array and its closing parenthesis. False if shells may differ on where that is. */
+const passElements = (reader: LineReader): boolean => {
+  skipBlanks(reader, ' \t\n')
+  while (isAtWord(reader)) {
+    if (letterAt(reader) === '#') reader.at = endOfLine(reader.line, reader.at)
+    else if (!isBalanced(takeMentioned(reader).shape)) return false
+    skipBlanks(reader, ' \t\n')
+  }
+  if (letterAt(reader) !== ')') return false
+  reader.at += 1
+  return true
 }
