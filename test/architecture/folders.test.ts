@@ -57,7 +57,9 @@ test('ARCHITECTURE.md describes exactly the packages', () => {
   const packages = readPackages(ROOT).map(({ folder, name }) => `packages/${folder} ${name}`)
   const rows = BUDGETS.map(({ folder, name }) => `${folder} ${name}`)
   expect(rows.sort()).toEqual([...packages, 'packages/core/native cordon-cell'].sort())
-  const withSources = readdirSync(join(ROOT, 'packages')).filter((name) => existsSync(join(ROOT, 'packages', name, 'src')))
+  const withSources = readdirSync(join(ROOT, 'packages')).filter((name) =>
+    existsSync(join(ROOT, 'packages', name, 'src')),
+  )
   expect(Object.keys(ROOM_ORDER).sort()).toEqual(withSources.sort())
 })
 

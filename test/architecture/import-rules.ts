@@ -37,8 +37,8 @@ const violationsOfFile = (file: SourceFile, packages: readonly PackageFacts[]): 
   return Array.from(new Set(problems), (problem) => `${file.path}: ${problem}`)
 }
 
-// The compiler's own scanner: static and dynamic imports, re-exports, types and require() alike.
-const importedNames = ({ text }: SourceFile): readonly string[] =>
+/** By the compiler's own scanner: static and dynamic imports, re-exports, types and require() alike. */
+export const importedNames = ({ text }: SourceFile): readonly string[] =>
   ts.preProcessFile(text, true, true).importedFiles.map(({ fileName }) => fileName)
 
 const importProblem = (

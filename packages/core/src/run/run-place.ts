@@ -14,7 +14,10 @@ export interface RunPlace extends Pick<Sandbox, 'attach' | 'close'> {
 
 export const openPlace = async (order: RunOrder, environment: Environment): Promise<RunPlace> => {
   const { backend, form, image } = order
-  if (image !== undefined) return (await import('./container-place.js')).openContainerPlace(image, environment)
+  if (image !== undefined) {
+    const { openContainerCells } = await import('./container-place.js')
+    return { ...(await openContainerCells(image, environment)), streams: 'passed-on', isNested: false }
+  }
   const { attach, close, host } = await openSandbox({ backend, form, nursery: 'none' })
   return { attach, close, streams: 'own', isNested: host.nesting.held }
 }
