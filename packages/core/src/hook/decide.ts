@@ -14,11 +14,9 @@ import { createEventStream, decided, denied, recordArguments } from '../runtime/
 import { shieldOwnFiles } from '../runtime/own-files/index.js'
 import { listOnHost, resolveOnHost } from '../runtime/settings/index.js'
 
-import { parseArguments } from '../line/arguments.js'
 import type { Arguments } from '../line/arguments.js'
 import type { Environment } from '../line/command-line.js'
 import { wayOutOfGrants } from './program/program-facts.js'
-import { RUN_HELP } from '../run/request/run-options.js'
 import { parseRun } from '../run/request/run-request.js'
 import type { RunOrder } from '../run/request/run-request.js'
 import { recordSettingsOf } from '../run/perform-run.js'
@@ -30,7 +28,7 @@ import type { Agent, AgentCall, Verdict } from './agent.js'
 import { hiddenFromSearch } from './hidden-from-search.js'
 import { rememberApproval } from './host-approval.js'
 import { unreadable } from './message.js'
-import { grantWords, modeWords, rewritten } from './rewrite.js'
+import { rewritten, runOptions } from './rewrite.js'
 
 export interface Asked {
   readonly agent: Agent
@@ -47,8 +45,8 @@ export const decide = async (asked: Asked): Promise<Verdict> => {
   const workspace = given.values.get('workspace')?.[0] ?? call.workspace
   if (workspace?.startsWith('/') !== true)
     throw unreadable(agent.name, 'does not say which folder is the project; install the hook with --project')
-  const words = [...grantWords(given, workspace, environment), ...modeWords(given), ...outputWords(call)]
-  const order = await orderOf(words, call, environment)
+  const options = runOptions(given, workspace, environment)
+  const order = await orderOf(options, call, environment)
   requireNarrowWorkspace(agent, order)
   const problem = runsInCell ? agent.cellProblem?.(message) : undefined
   if (problem !== undefined) throw fail('hook-cell-impossible', problem)
@@ -56,7 +54,7 @@ export const decide = async (asked: Asked): Promise<Verdict> => {
   const { decision } = evaluation
   const commandIn = (session: (command: string) => string | undefined): string | undefined =>
     call.action.kind === 'shell' && runsInCell
-      ? rewritten(agent.name, words, call.action.command, session(call.action.command))
+      ? rewritten(agent.name, options, call.action.command, session(call.action.command))
       : undefined
   switch (evaluation.kind) {
     case 'permitted':
@@ -77,32 +75,34 @@ export const decide = async (asked: Asked): Promise<Verdict> => {
   }
 }
 
-/** Grants single files in the agent's folders of outputs, to file tools alone: a folder may have outputs of others. */
-const outputWords = ({ action, outputs = [], cwd }: AgentCall): readonly string[] =>
-  action.kind !== 'files' || action.write.length > 0
-    ? []
-    : action.read
-        .map((path) => resolve(cwd, path))
-        .filter((path) => outputs.includes(dirname(path)))
-        .flatMap((path) => ['--read', escapeGlob(path)])
-
 /** The workspace is a real path too. */
 const realHome = (home: AbsolutePath): AbsolutePath => {
   const found = resolveOnHost(home)
   return found.kind === 'object' ? found.path : home
 }
 
-/** The run that a shell command becomes. For other tools it has the same grants and no command of its own. */
 /** A project that holds the home would give tools the settings of everything. */
 export const requireNarrowWorkspace = ({ name }: Agent, { policy, home, workspace }: RunOrder): void => {
   if (policy.presets.includes('workspace') && isWithinPath(realHome(home), workspace))
     throw fail('hook-workspace-too-wide', { workspace, agent: name })
 }
 
-const orderOf = (words: readonly string[], { action, cwd }: AgentCall, environment: Environment): Promise<RunOrder> => {
-  const command = action.kind === 'shell' ? commandWords(action.command) : ['true']
-  return parseRun(parseArguments([...words, '--cwd', cwd, '--', ...command], RUN_HELP, 'cordon run'), environment)
+/** The run that a shell command becomes. For other tools it has the same grants and no command of its own. */
+const orderOf = (options: Arguments['values'], call: AgentCall, environment: Environment): Promise<RunOrder> => {
+  const { action, cwd } = call
+  const values = new Map([...options, ['cwd', [cwd]], ['read', [...(options.get('read') ?? []), ...readOutputs(call)]]])
+  const rest = action.kind === 'shell' ? commandWords(action.command) : ['true']
+  return parseRun({ switches: new Set(), values, rest }, environment)
 }
+
+/** Grants single files in the agent's folders of outputs, to file tools alone: a folder may have outputs of others. */
+const readOutputs = ({ action, outputs = [], cwd }: AgentCall): readonly string[] =>
+  action.kind !== 'files' || action.write.length > 0
+    ? []
+    : action.read
+        .map((path) => resolve(cwd, path))
+        .filter((path) => outputs.includes(dirname(path)))
+        .map(escapeGlob)
 
 const evaluate = async (asked: Asked, order: RunOrder): Promise<Evaluation> => {
   const { agent, call, message, given, environment } = asked

@@ -18,21 +18,20 @@ const DEFAULT_MODE = 'on_failure'
 /** Options of `cordon run` that `cordon hook` passes on. */
 export const PASSED_ON = [...GRANTS, ...LIMITS, ...EGRESS]
 
-export const modeWords = ({ values }: Arguments): readonly string[] => [
-  ...['--mode', values.get('mode')?.[0] ?? DEFAULT_MODE],
-  ...(values.get('rules') ?? []).flatMap((file) => ['--rules', file]),
-]
+type RunOptions = Arguments['values']
 
-export const grantWords = (given: Arguments, workspace: string, environment: Environment): readonly string[] => {
+/** The options of the run that a shell command becomes: those of the hook, and its defaults. */
+export const runOptions = (given: Arguments, workspace: string, environment: Environment): RunOptions => {
   const all = (name: string): readonly string[] => given.values.get(name) ?? []
-  const presets = all('preset').length > 0 ? [] : DEFAULT_PRESETS
-  const policies = all('policy').length > 0 ? [] : defaultPolicies(given, workspace, environment)
-  return [
-    ...['--workspace', workspace],
-    ...presets.flatMap((name) => ['--preset', name]),
-    ...policies.flatMap((name) => ['--policy', name]),
-    ...PASSED_ON.flatMap(({ name }) => all(name).flatMap((value) => [`--${name}`, value])),
+  const options: readonly (readonly [string, readonly string[]])[] = [
+    ['workspace', [workspace]],
+    ['preset', all('preset').length > 0 ? [] : DEFAULT_PRESETS],
+    ['policy', all('policy').length > 0 ? [] : defaultPolicies(given, workspace, environment)],
+    ...PASSED_ON.map(({ name }) => [name, all(name)] as const),
+    ['mode', [all('mode')[0] ?? DEFAULT_MODE]],
+    ['rules', all('rules')],
   ]
+  return new Map(options.filter(([, values]) => values.length > 0))
 }
 
 const defaultPolicies = (given: Arguments, workspace: string, environment: Environment): readonly string[] => {
@@ -47,20 +46,21 @@ const defaultPolicies = (given: Arguments, workspace: string, environment: Envir
 }
 
 /** `session`: in which the person's answer to the agent's question is kept. */
-export const rewritten = (
-  agent: string,
-  words: readonly string[],
-  command: string,
-  session: string | undefined,
-): string =>
+export const rewritten = (agent: string, options: RunOptions, command: string, session: string | undefined): string =>
   [
     ...ownWords(),
-    ...['run', ...words, '--agent', agent],
+    ...['run', ...wordsOf(options), '--agent', agent],
     ...(session === undefined ? [] : ['--session', session]),
     ...['--', ...commandWords(command)],
   ]
     .map(quoted)
     .join(' ')
+
+/** A value that begins with dashes is read only within the word of its option. */
+const wordsOf = (options: RunOptions): readonly string[] =>
+  Array.from(options).flatMap(([name, values]) =>
+    values.flatMap((value) => (value.startsWith('--') ? [`--${name}=${value}`] : [`--${name}`, value])),
+  )
 
 /** This very Cordon: the PATH of the agent's shell may have another one, or none. */
 export const ownWords = (): readonly string[] => [process.execPath, process.argv[1] ?? '']

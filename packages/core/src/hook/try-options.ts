@@ -5,9 +5,8 @@ import { auditOwnFiles } from '../runtime/audit/index.js'
 import { shieldOwnFiles } from '../runtime/own-files/index.js'
 import { surveyGrants } from '../sandbox/index.js'
 
-import { parseArguments, parseScattered } from '../line/arguments.js'
+import { parseScattered } from '../line/arguments.js'
 import type { Environment } from '../line/command-line.js'
-import { RUN_HELP } from '../run/request/run-options.js'
 import { parseRun } from '../run/request/run-request.js'
 import { openRunLog } from '../run/perform-run.js'
 import { prepareRun } from '../run/prepare-run.js'
@@ -15,7 +14,7 @@ import { openRunGate } from '../run/run-gate.js'
 import type { Agent } from './agent.js'
 import { requireNarrowWorkspace } from './decide.js'
 import { HOOK_HELP } from './hook-help.js'
-import { grantWords, modeWords } from './rewrite.js'
+import { runOptions } from './rewrite.js'
 
 interface Tried {
   readonly agent: Agent
@@ -40,8 +39,8 @@ export const optionsError = async (tried: Tried): Promise<CordonError | undefine
 const tryOptions = async ({ agent, words, folder, environment }: Tried): Promise<void> => {
   const given = parseScattered(words, HOOK_HELP, 'cordon hook')
   const workspace = given.values.get('workspace')?.[0] ?? folder
-  const run = [...grantWords(given, workspace, environment), ...modeWords(given), '--cwd', workspace, '--', 'true']
-  const order = await parseRun(parseArguments(run, RUN_HELP, 'cordon run'), environment)
+  const values = new Map([...runOptions(given, workspace, environment), ['cwd', [workspace]]])
+  const order = await parseRun({ switches: new Set(), values, rest: ['true'] }, environment)
   requireNarrowWorkspace(agent, order)
   const audit = await openRunLog(environment, order.home)
   try {

@@ -110,6 +110,13 @@ describe('a shell command', () => {
     write('home/.config/cordon/policies/agent.yaml', 'filesystem: { read: [] }\n')
   })
 
+  test('gets a grant whose path begins with dashes', () => {
+    write('project/--odd/file', 'granted\n')
+    const command = 'cat -- --odd/file'
+    expect(shell(rewrite(command, '--preset=toolchains', '--read=--odd')).stdout).toBe('granted\n')
+    expect(shell(rewrite(command, '--preset=toolchains')).stdout).toBe('')
+  })
+
   test('asks in the plan mode of Claude Code', () => {
     const ran = hook('claude-code', { ...message('Bash', { command: 'ls' }), permission_mode: 'plan' })
     expect(answerIn(ran).permissionDecision).toBe('ask')
