@@ -1,5 +1,5 @@
 // Changes the hook in the settings of an agent. Every change keeps a backup of the file.
-import { chmodSync, existsSync, mkdirSync, realpathSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, realpathSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 
 import { codeOf, fail, reasonOf } from '../errors/index.js'
@@ -96,9 +96,8 @@ const write = (given: string, text: string, scope: Scope, keep: 'backup' | 'no-b
       rmSync(path, { force: true })
       return
     }
-    replaceFile(path, text, 0o600)
-    // Every user reads it.
-    if (scope === 'managed' && !exists) chmodSync(path, 0o644)
+    // Every user reads the settings of the machine, whatever the umask of root is.
+    replaceFile(path, text, { mode: scope === 'managed' && !exists ? 0o644 : { ofNew: 0o600 } })
   } catch (cause) {
     throw fail('hook-settings-unwritable', { path: given, problem: reasonOf(cause), fix: fixOf(given, cause) }, cause)
   }

@@ -1,3 +1,4 @@
+// Replaces a file in one step: a reader finds the old or the new content, also after a crash, and nothing else is left.
 import { randomBytes } from 'node:crypto'
 import {
   closeSync,
@@ -6,34 +7,57 @@ import {
   fsyncSync,
   lstatSync,
   openSync,
+  realpathSync,
   renameSync,
   rmSync,
   writeFileSync,
 } from 'node:fs'
-import { dirname } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 
-/**
- * In one step: after a crash the file has its old or its new content, and nothing else is left. A file keeps its mode.
- * A link is replaced, and its target stays as it is.
- */
-export const replaceFile = (path: string, text: string, modeOfNew: number): void => {
+export interface ReplaceOptions {
+  /** A number: the file gets this mode. `ofNew`: a new file gets it, and an existing file keeps its own. */
+  readonly mode: number | { readonly ofNew: number }
+  /** `durable` (default): text and name are on the disk at the end. `atomic`: not yet, which is faster. */
+  readonly sync?: 'durable' | 'atomic'
+  /** Asked right before the new text gets the name. If the answer is no, the file stays as it is. */
+  readonly onlyIf?: () => boolean
+}
+
+/** A link is replaced, and its target stays as it is: see `linkTarget`. Returns whether the file was replaced. */
+export const replaceFile = (
+  path: string,
+  text: string,
+  { mode, sync = 'durable', onlyIf = () => true }: ReplaceOptions,
+): boolean => {
   const old = lstatSync(path, { throwIfNoEntry: false })
+  const kept = typeof mode === 'number' ? mode : old?.isFile() === true ? old.mode & 0o777 : undefined
   const temporary = `${path}.${randomBytes(6).toString('hex')}`
-  const descriptor = openSync(temporary, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, modeOfNew)
+  const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL
+  const descriptor = openSync(temporary, flags, typeof mode === 'number' ? mode : mode.ofNew)
   try {
     try {
-      if (old?.isFile() === true) fchmodSync(descriptor, old.mode & 0o777)
+      if (kept !== undefined) fchmodSync(descriptor, kept)
       writeFileSync(descriptor, text)
-      fsyncSync(descriptor)
+      if (sync === 'durable') fsyncSync(descriptor)
     } finally {
       closeSync(descriptor)
     }
+    if (!onlyIf()) return false
     renameSync(temporary, path)
-  } catch (error) {
+  } finally {
     rmSync(temporary, { force: true })
-    throw error
   }
-  syncFolder(dirname(path))
+  if (sync === 'durable') syncFolder(dirname(path))
+  return true
+}
+
+/** The file that a link leads to, to replace that instead. The path itself, in its real folder, if nothing is there. */
+export const linkTarget = (path: string): string => {
+  try {
+    return realpathSync(path)
+  } catch {
+    return join(realpathSync(dirname(path)), basename(path))
+  }
 }
 
 /** Otherwise the new name may be lost in a power cut. */

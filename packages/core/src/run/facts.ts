@@ -1,21 +1,12 @@
 // Facts about one run: built from its decision and its result, written to a file.
-import { randomBytes, randomUUID } from 'node:crypto'
-import {
-  accessSync,
-  closeSync,
-  constants,
-  openSync,
-  realpathSync,
-  renameSync,
-  statSync,
-  unlinkSync,
-  writeFileSync,
-} from 'node:fs'
+import { randomUUID } from 'node:crypto'
+import { accessSync, constants, openSync, realpathSync, statSync } from 'node:fs'
 import { basename, dirname, resolve } from 'node:path'
 
 import { CordonError, fail, messageOf, reasonOf } from '../errors/index.js'
+import type { ErrorCode } from '../errors/index.js'
 import type { Mode, PermissionDecision, PermissionState } from '../gate/index.js'
-import { PLATFORM } from '../platform/index.js'
+import { PLATFORM, replaceFile } from '../platform/index.js'
 import { usageOf } from '../runtime/call/index.js'
 import type { EgressSummary } from '../runtime/events/index.js'
 import type { CallUsage } from '../runtime/index.js'
@@ -227,7 +218,8 @@ const openTarget = (path: string): ((text: string) => void) => {
   const folder = PLATFORM.pathOfDescriptor(opened) ?? realpathSync(dirname(real))
   accessSync(folder, constants.W_OK)
   return (text) => {
-    replaceFile(`${folder}/${basename(real)}`, text)
+    // Its reader waits for this command, and not for the disk.
+    replaceFile(`${folder}/${basename(real)}`, text, { mode: { ofNew: 0o644 }, sync: 'atomic' })
   }
 }
 
@@ -236,18 +228,4 @@ const ownDescriptor = (path: string): number | undefined => {
   const named = ['/dev/stdin', '/dev/stdout', '/dev/stderr'].indexOf(path)
   const number = /^\/(?:dev|proc\/self)\/fd\/(\d+)$/.exec(path)?.[1]
   return named !== -1 ? named : number === undefined ? undefined : Number(number)
-}
-
-/** A reader finds all of the file or nothing. */
-const replaceFile = (target: string, text: string): void => {
-  const temporary = `${target}.${randomBytes(6).toString('hex')}`
-  const descriptor = openSync(temporary, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o644)
-  try {
-    writeFileSync(descriptor, text)
-    closeSync(descriptor)
-    renameSync(temporary, target)
-  } catch (error) {
-    unlinkSync(temporary)
-    throw error
-  }
 }

@@ -41,7 +41,7 @@ export const keepKeyOf = (manifestText: string, { key, path, isNew }: ProjectKey
   try {
     mkdirSync(dirname(path), { recursive: true })
     refuseLinks(path, folder)
-    replaceFile(path, `${key}\n`, 0o600)
+    replaceFile(path, `${key}\n`, { mode: 0o600 })
   } catch (error) {
     throw fail('file-unwritable', { path, problem: messageOf(error) }, error)
   }

@@ -46,7 +46,7 @@ export const generate = manifestAction(async (line) => {
 /** The project may have a link there. The link is replaced, and its target stays as it is. */
 const write = (path: string, text: string): void => {
   try {
-    replaceFile(path, text, 0o666)
+    replaceFile(path, text, { mode: { ofNew: 0o666 } })
   } catch (error) {
     throw fail('file-unwritable', { path, problem: messageOf(error) }, error)
   }

@@ -63,7 +63,7 @@ export const writeConfig = (
     if (scope === 'project') refuseLinks(path, process.cwd())
     const backup = backUp(real, secretBackup)
     if (readFileSync(real, 'utf8') !== text) throw new Error('somebody else changed it at the same time')
-    replaceFile(real, after, 0o600)
+    replaceFile(real, after, { mode: { ofNew: 0o600 } })
     return backup
   } catch (error) {
     if (error instanceof CordonError) throw error

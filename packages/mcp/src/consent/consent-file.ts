@@ -45,7 +45,9 @@ export const writeConsent = (
   const path = pathOf(folder, { server, workspace })
   try {
     makeFolders(dirname(path), 0o700)
-    replaceFile(path, `${JSON.stringify({ server, workspace, kinds, pins, held }, undefined, 2)}\n`, 0o600)
+    replaceFile(path, `${JSON.stringify({ server, workspace, kinds, pins, held }, undefined, 2)}\n`, {
+      mode: { ofNew: 0o600 },
+    })
   } catch (error) {
     throw fail('consent-unwritable', { path, problem: messageOf(error) }, error)
   }

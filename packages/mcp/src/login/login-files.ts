@@ -1,14 +1,12 @@
 // Logins and registrations, in files of the user's state folder. Tools cannot reach them.
-import { createHash, randomBytes } from 'node:crypto'
-import { closeSync, fsyncSync, openSync, readFileSync, readdirSync, renameSync, rmSync, writeSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { readFileSync, readdirSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
-import { codeOf, CordonError, reasonOf } from 'cordon/errors'
-import { makeFolders } from 'cordon/runtime'
+import { CordonError, codeOf, fail, reasonOf } from 'cordon/errors'
+import { makeFolders, replaceFile } from 'cordon/runtime'
 import { count, fields, list, oneOf, optional, placeInFile, text } from 'cordon/shapes'
 import type { Shape, Shaped } from 'cordon/shapes'
-
-import { fail } from '../errors/errors.js'
 
 const METHODS = ['none', 'client_secret_basic', 'client_secret_post'] as const
 
@@ -95,19 +93,10 @@ const read = <Value>(path: string, shape: Shape<Value>): Value | undefined => {
 
 /** On the disk before the old version is gone: a refresh token that was used once may be of no use again. */
 const write = (path: string, value: unknown): void => {
-  const temporary = `${path}.${randomBytes(6).toString('hex')}`
   try {
     makeFolders(dirname(path), 0o700)
-    const file = openSync(temporary, 'wx', 0o600)
-    try {
-      writeSync(file, `${JSON.stringify(value, undefined, 2)}\n`)
-      fsyncSync(file)
-    } finally {
-      closeSync(file)
-    }
-    renameSync(temporary, path)
+    replaceFile(path, `${JSON.stringify(value, undefined, 2)}\n`, { mode: 0o600 })
   } catch (error) {
-    rmSync(temporary, { force: true })
     throw fail('login-unwritable', { path, problem: reasonOf(error) })
   }
 }

@@ -1,17 +1,15 @@
 // `.cordon/mcp.lock`: the version and the integrity of each package that servers are started from, with everything that
 // the package needs. It names no host: packages come from the registry that the user has configured.
-import crypto from 'node:crypto'
-import { lstatSync, mkdirSync, renameSync, statSync, unlinkSync, writeFileSync } from 'node:fs'
+import { lstatSync, mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
-import { CordonError, messageOf } from 'cordon/errors'
+import { CordonError, fail, messageOf } from 'cordon/errors'
+import { replaceFile } from 'cordon/runtime'
 import { parseAbsolutePath } from 'cordon/policy'
 import { PROJECT_FOLDER, projectFolders, readRuleFile, takeLock, trustOf } from 'cordon/runtime'
 import type { Trust } from 'cordon/runtime'
 import { fields, list, matching, oneOf, optional, placeInFile, text, valuesOf, yesOrNo } from 'cordon/shapes'
 import type { Shaped } from 'cordon/shapes'
-
-import { fail } from '../errors/errors.js'
 
 const FILE = 'mcp.lock'
 
@@ -103,20 +101,6 @@ export const changeLock = async (
 
 const write = (path: string, packages: LockedPackages): void => {
   const sorted = Object.fromEntries(Object.entries(packages).toSorted(([one], [other]) => (one < other ? -1 : 1)))
-  const temporary = `${path}.${crypto.randomBytes(6).toString('hex')}`
-  const mode = (statSync(path, { throwIfNoEntry: false })?.mode ?? 0o644) & 0o755
-  try {
-    writeFileSync(temporary, `${JSON.stringify({ format: '1', packages: sorted }, undefined, 2)}\n`, {
-      flag: 'wx',
-      mode,
-    })
-    renameSync(temporary, path)
-  } catch (error) {
-    try {
-      unlinkSync(temporary)
-    } catch {
-      // It was never made.
-    }
-    throw error
-  }
+  const text = `${JSON.stringify({ format: '1', packages: sorted }, undefined, 2)}\n`
+  replaceFile(path, text, { mode: { ofNew: 0o644 } })
 }

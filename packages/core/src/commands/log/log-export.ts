@@ -1,8 +1,8 @@
 // `cordon log export`: writes entries for other systems, and remembers its position in a file.
-import { randomBytes } from 'node:crypto'
-import { readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 
 import { codeOf, fail, messageOf } from '../../errors/index.js'
+import { replaceFile } from '../../platform/index.js'
 import { createLogReader, readLine } from '../../runtime/index.js'
 import type { CordonEvent, LogLine } from '../../runtime/index.js'
 
@@ -111,10 +111,7 @@ export const readCursor = <Mark>(
   return value
 }
 
-/** Replaces the file in one step, so that an interrupted export keeps the old position. */
+/** An interrupted export keeps the old position. */
 export const keepCursor = (path: string | undefined, mark: object): void => {
-  if (path === undefined) return
-  const written = `${path}.${randomBytes(4).toString('hex')}`
-  writeFileSync(written, `${JSON.stringify(mark)}\n`, { mode: 0o600, flag: 'wx' })
-  renameSync(written, path)
+  if (path !== undefined) replaceFile(path, `${JSON.stringify(mark)}\n`, { mode: 0o600 })
 }

@@ -55,8 +55,7 @@ export const copyProgram = async (dataFolder: string): Promise<readonly string[]
     if (!existsSync(folder)) await makeCopy(folder, parts)
     const launcher = launcherOf(dataFolder)
     makeFolders(dirname(launcher))
-    replaceFile(launcher, launcherText({ node: realpathSync(process.execPath), folder }), 0o755)
-    chmodSync(launcher, 0o755)
+    replaceFile(launcher, launcherText({ node: realpathSync(process.execPath), folder }), { mode: 0o755 })
     removeUnused(dataFolder, name)
     return unchecked
   } catch (cause) {

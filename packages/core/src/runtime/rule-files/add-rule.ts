@@ -1,27 +1,15 @@
 // Adds one rule to a rule file that people write too, or takes one out. Their lines, comments and blank lines stay as
 // they are, and a change that another process makes at the same time is not lost.
-import {
-  closeSync,
-  constants,
-  fsyncSync,
-  linkSync,
-  mkdirSync,
-  openSync,
-  realpathSync,
-  renameSync,
-  statSync,
-  unlinkSync,
-  writeFileSync,
-} from 'node:fs'
-import { randomBytes } from 'node:crypto'
+import { mkdirSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { basename, dirname, join } from 'node:path'
+import { dirname } from 'node:path'
 
 import type * as Yaml from 'yaml'
 
-import { CordonError, codeOf, fail, messageOf } from '../../errors/index.js'
+import { CordonError, fail, messageOf } from '../../errors/index.js'
 import { loadRules } from '../../gate/index.js'
 import type { Rule, RuleFileContext } from '../../gate/index.js'
+import { linkTarget, replaceFile } from '../../platform/index.js'
 
 import { userRulesIn } from './read-rule-file.js'
 import { takeLock } from './take-lock.js'
@@ -80,8 +68,7 @@ interface Change {
 }
 
 const changeRules = async (file: string, change: Change, context: RuleFileContext): Promise<void> => {
-  // If the file is a link, its target is replaced.
-  const path = realPathOf(file)
+  const path = linkTarget(file)
   const release = await takeLock(`${path}.lock`)
   try {
     for (let tries = 0; tries < 5; tries += 1) if (replace(path, change, context)) return
@@ -91,41 +78,14 @@ const changeRules = async (file: string, change: Change, context: RuleFileContex
   }
 }
 
-const realPathOf = (file: string): string => {
-  try {
-    return realpathSync(file)
-  } catch {
-    return join(realpathSync(dirname(file)), basename(file))
-  }
-}
-
 /** False when somebody changed the file in the meantime. */
 const replace = (path: string, { edit, isExpected }: Change, context: RuleFileContext): boolean => {
   const before = userRulesIn(path)
   const after = edit(before ?? '')
   if (!isExpected(loadRules(before ?? '', path, context).rules, loadRules(after, path, context).rules))
     throw new Error('its form is one that cannot be changed')
-  const temporary = `${path}.${randomBytes(6).toString('hex')}`
-  const mode = before === undefined ? 0o600 : statSync(path).mode & 0o777
-  const descriptor = openSync(temporary, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, mode)
-  try {
-    try {
-      writeFileSync(descriptor, after)
-      fsyncSync(descriptor)
-    } finally {
-      closeSync(descriptor)
-    }
-    // Editors do not take the lock.
-    if (userRulesIn(path) !== before) return false
-    if (before === undefined) linkSync(temporary, path)
-    else renameSync(temporary, path)
-    return true
-  } catch (error) {
-    if (codeOf(error) === 'EEXIST') return false
-    throw error
-  } finally {
-    remove(temporary)
-  }
+  // Editors do not take the lock.
+  return replaceFile(path, after, { mode: { ofNew: 0o600 }, onlyIf: () => userRulesIn(path) === before })
 }
 
 /** The text with the item at the end of its rules. */
@@ -172,11 +132,3 @@ export const withoutRule = (text: string, id: string): string => {
 
 /** The comment above a rule that Cordon wrote. */
 export const WRITTEN_ABOVE = '# written by cordon'
-
-const remove = (path: string): void => {
-  try {
-    unlinkSync(path)
-  } catch {
-    // Renamed, or removed by another process.
-  }
-}
