@@ -48,7 +48,7 @@ it('three processes write one chain, each with its lines in order, across files'
       ['c', upTo(150)],
     ]),
   )
-  expect(readdirSync(dirname(path)).filter((name) => name.includes('.lock.'))).toEqual([])
+  expect(readdirSync(dirname(path)).filter((name) => name.includes('.lock'))).toEqual([])
 })
 
 it('processes killed while they write leave an intact log without gaps', async () => {
@@ -76,22 +76,22 @@ it('processes killed while they write leave an intact log without gaps', async (
   for (const [, sequences] of entries) expect(sequences).toEqual(upTo(sequences.length))
 })
 
-it('a dead process loses its turn, and a live one keeps it', async () => {
+it('a dead process loses its lock, and a live one keeps it', async () => {
   const path = await writtenLog(1)
   const dead = otherProcess('', [])
   await dead.ended
-  symlinkSync(`${String(dead.pid)}:1:${/\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0] ?? ''}:`, `${path}.lock.3`)
+  symlinkSync(`${String(dead.pid)}:1:${/\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0] ?? ''}:`, `${path}.lock`)
   await writtenLog(1, { path })
   expect((await verifyAudit(path)).isIntact).toBe(true)
-  symlinkSync(`${String(process.pid)}::${/\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0] ?? ''}:`, `${path}.lock.4`)
+  symlinkSync(`${String(process.pid)}::${/\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0] ?? ''}:`, `${path}.lock`)
   await expect(openAuditLog({ path, lockTimeout: 100 })).rejects.toMatchObject({ code: 'audit-busy' })
 })
 
-it('a turn of a process that cannot be checked from here is never taken', async () => {
+it('a lock of a process that cannot be checked from here is never taken over', async () => {
   const path = await writtenLog(1)
-  symlinkSync('4000000:1:1:', `${path}.lock.3`)
+  symlinkSync('4000000:1:1:', `${path}.lock`)
   await expect(openAuditLog({ path, lockTimeout: 100 })).rejects.toMatchObject({
     code: 'audit-busy',
-    fix: expect.stringContaining(`${path}.lock.3`) as string,
+    fix: expect.stringContaining(`${path}.lock`) as string,
   })
 })

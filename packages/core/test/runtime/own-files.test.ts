@@ -193,7 +193,7 @@ describe('the boundary of a tool and the file of a credential', () => {
 
 const ATTACK =
   'echo forged >> state/audit.jsonl; : > state/audit.jsonl; rm -f state/audit.jsonl; mv state other; touch ' +
-  'state/audit.jsonl.lock.9; cat state/audit.jsonl; echo allowed > file'
+  'state/audit.jsonl.lock; cat state/audit.jsonl; echo allowed > file'
 
 describe.each<Form>(['namespaces', 'landlock'])('a tool in a cell (%s) whose write root contains the log', (form) => {
   it('can neither read nor change it, but can write beside it', async (context) => {

@@ -3,12 +3,12 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 
 import { describe, expect, onTestFinished, test } from 'vitest'
 
-import { createOwnRequests } from 'cordon/egress'
+import { createOwnRequests } from '../../../core/src/egress/index.js'
 import { findLogin, listLogins } from '../../src/login/index.js'
 import { pathOfLogin, readLogin, writeLogin } from '../../src/login/login-files.js'
-import { parseIpAddress } from 'cordon/policy'
-import type { IpAddress } from 'cordon/policy'
-import { takeLock } from '../../../core/src/runtime/rule-files/index.js'
+import { parseIpAddress } from '../../../core/src/policy/index.js'
+import type { IpAddress } from '../../../core/src/policy/index.js'
+import { takeLock } from '../../../core/src/platform/index.js'
 import { serverAuthority, startHttp, startHttps } from '../../../core/test/egress/servers.js'
 import type { Handle, TestServer } from '../../../core/test/egress/servers.js'
 

@@ -47,7 +47,7 @@ export interface ReadAnchor {
   readonly damaged: number
 }
 
-/** An open anchor. It caches its slots, because it is read several times for every line. */
+/** An open anchor. It caches its slots, because it is read before every write. */
 export interface AnchorFile {
   readonly descriptor: number
   /** The newer one of the two slots. */

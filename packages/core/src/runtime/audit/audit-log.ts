@@ -87,7 +87,7 @@ export const openAuditLog = async ({
           seconds: Math.round(lockTimeout / 1000),
           lock: busy.name,
         })
-      // A turn takes a fraction of a millisecond. Random waits keep two writers from meeting again.
+      // A write takes a fraction of a millisecond. Random waits keep two writers from meeting again.
       await new Promise((resolve) => setTimeout(resolve, 1 + Math.random() * 4))
     }
   }
@@ -133,9 +133,6 @@ export const openAuditLog = async ({
 
   try {
     await writeInTime([])
-    within(path, () => {
-      writer.removeDeadLocks()
-    })
   } catch (error) {
     writer.close()
     throw unwritable(path, error)

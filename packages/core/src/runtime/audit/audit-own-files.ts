@@ -4,7 +4,7 @@ import type { OwnFile } from '../own-files/own-file.js'
 
 import type { AuditPlaces } from './audit-files.js'
 
-/** Log and anchor, and the files whose names begin like theirs: full files, torn lines, turns. */
+/** Log and anchor, and the files whose names begin like theirs: full files, torn lines, locks. */
 export const auditOwnFiles = ({ log, anchor }: AuditPlaces): readonly OwnFile[] =>
   [log, anchor].map((path) => ({
     path: dirname(path),

@@ -1,39 +1,33 @@
-// Writes batches of events to the log, one turn at a time.
-import { closeSync, fdatasync, ftruncateSync, readdirSync, readlinkSync, unlinkSync, writeSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+// Writes batches of events to the log, under the lock of the log.
+import { closeSync, fdatasync, ftruncateSync, writeSync } from 'node:fs'
 import { promisify } from 'node:util'
 
 import { bug, fail } from '../../errors/index.js'
-import { isDead } from '../../platform/index.js'
+import { tryLock } from '../../platform/index.js'
+import type { BusyLock } from '../../platform/index.js'
 import type { CordonEvent } from '../events/event.js'
 
-import { readAnchorAt } from './anchor.js'
 import type { Anchor } from './anchor.js'
 import { MAX_LINE_BYTES, sealLine } from './chain.js'
 import { rotate, settleLog } from './settle-log.js'
 import type { HeldLog, Repair, SettleSettings } from './settle-log.js'
-import { takeTurn } from './turn.js'
-import type { Turn } from './turn.js'
 
 export interface WriterSettings extends SettleSettings {
   readonly maxFileBytes: number
   readonly now: () => number
-  /** Names this process in its locks. */
+  /** Names this process in its lock. */
   readonly self: string
 }
 
 export interface AuditWriter {
-  /** Synchronous, so nothing else happens in this process during a turn. Returns who writes, if another does. */
-  readonly write: (events: readonly CordonEvent[]) => Extract<Turn, { kind: 'busy' }> | undefined
+  /** Synchronous, so that the lock is short. Returns who writes, if another process does. */
+  readonly write: (events: readonly CordonEvent[]) => BusyLock | undefined
   /** Puts everything that was written on the disk. */
   readonly sync: () => Promise<void>
-  readonly removeDeadLocks: () => void
   readonly close: () => void
 }
 
 type OwnDraft = { readonly type: 'audit.began'; readonly file: number } | ({ readonly type: 'audit.repaired' } & Repair)
-
-const MAX_LATE_TURNS = 1000
 
 export const createWriter = (settings: WriterSettings): AuditWriter => {
   const { places, self, boot, newId, now, maxFileBytes } = settings
@@ -41,10 +35,7 @@ export const createWriter = (settings: WriterSettings): AuditWriter => {
   let synced = 0
   let syncs = 0
 
-  const lastSequence = (): number =>
-    (held.anchor === undefined ? readAnchorAt(places.anchor) : held.anchor.read())?.anchor?.sequence ?? 0
-
-  const writeInTurn = (events: readonly CordonEvent[]): void => {
+  const writeLocked = (events: readonly CordonEvent[]): void => {
     const settled = settleLog(held, settings)
     const start = settled.offset >= maxFileBytes ? rotate(held, places.log, settled) : settled
     const drafts: readonly OwnDraft[] = [
@@ -99,22 +90,15 @@ export const createWriter = (settings: WriterSettings): AuditWriter => {
 
   return {
     write: (events) => {
-      for (let late = 0; late < MAX_LATE_TURNS; late += 1) {
-        const sequence = lastSequence() + 1
-        const turn = takeTurn(places.log, sequence, self)
-        if (turn.kind === 'busy') return turn
-        try {
-          // If another turn ended between reading the anchor and making the link, this link is too late.
-          if (lastSequence() + 1 === sequence) {
-            writeInTurn(events)
-            return undefined
-          }
-        } finally {
-          turn.end()
-          closeRetired()
-        }
+      const lock = tryLock(`${places.log}.lock`, self)
+      if (lock.kind === 'busy') return lock
+      try {
+        writeLocked(events)
+        return undefined
+      } finally {
+        lock.release()
+        closeRetired()
       }
-      return { kind: 'busy', name: places.log, owner: 'others' }
     },
     sync: async () => {
       const { log, anchor, known } = held
@@ -127,9 +111,6 @@ export const createWriter = (settings: WriterSettings): AuditWriter => {
         closeRetired()
       }
       synced = Math.max(synced, known.sequence)
-    },
-    removeDeadLocks: () => {
-      removeDeadLocks(places.log, held.known?.sequence ?? 0, self)
     },
     close: () => {
       closeRetired()
@@ -153,20 +134,5 @@ const takeBack = (descriptor: number, offset: number): void => {
     ftruncateSync(descriptor, offset)
   } catch {
     // The first error is reported.
-  }
-}
-
-/** Removes the locks of turns that are over, left behind by processes that were killed. */
-const removeDeadLocks = (log: string, sequence: number, self: string): void => {
-  const prefix = `${basename(log)}.lock.`
-  for (const name of readdirSync(dirname(log))) {
-    const turn = name.startsWith(prefix) ? /^(\d+)(\.\d+)?$/.exec(name.slice(prefix.length))?.[1] : undefined
-    if (turn === undefined || Number(turn) > sequence) continue
-    try {
-      const path = join(dirname(log), name)
-      if (isDead(readlinkSync(path), self)) unlinkSync(path)
-    } catch {
-      // Another process was faster.
-    }
   }
 }

@@ -36,7 +36,7 @@ export interface SettleSettings {
   readonly newId: () => string
 }
 
-/** Called only in a turn. Returns an anchor that agrees with the open log. */
+/** Called only under the lock. Returns an anchor that agrees with the open log. */
 export const settleLog = (held: HeldLog, settings: SettleSettings): Anchor => {
   const { log: path } = settings.places
   const anchor = finishRotation(held, settings, currentAnchor(held, settings))

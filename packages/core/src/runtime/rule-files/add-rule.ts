@@ -9,10 +9,9 @@ import type * as Yaml from 'yaml'
 import { CordonError, fail, messageOf } from '../../errors/index.js'
 import { loadRules } from '../../gate/index.js'
 import type { Rule, RuleFileContext } from '../../gate/index.js'
-import { linkTarget, replaceFile } from '../../platform/index.js'
+import { linkTarget, replaceFile, takeLock } from '../../platform/index.js'
 
 import { userRulesIn } from './read-rule-file.js'
-import { takeLock } from './take-lock.js'
 
 export interface RuleToAdd {
   /** The lines of the item, beginning with `- ` or with comments. */

@@ -5,7 +5,6 @@ export type { ProjectFolder, RuleFileSettings } from './load-rule-files.js'
 export { loadBounds } from './bounds.js'
 export type { RequireWithin } from './bounds.js'
 export { documentsIn, readRuleFile, ruleFilesIn, trustOf, userRulesIn } from './read-rule-file.js'
-export { takeLock } from './take-lock.js'
 export type { Trust } from './read-rule-file.js'
 export type { RuleToAdd }
 
