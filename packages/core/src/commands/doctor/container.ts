@@ -1,4 +1,5 @@
 // Recognises the container, and names the settings of its runtime that permit more.
+import { mountsIn } from '../../sandbox/index.js'
 
 export type Container = 'docker' | 'podman' | 'kubernetes' | 'containerd' | 'lxc' | 'unknown'
 
@@ -44,17 +45,8 @@ export const containerOf = (signs: ContainerSigns): Container | undefined => {
   const named = SOURCES.find(([, sign]) => sign.test(mounts) || sign.test(cgroup))
   if (named !== undefined) return named[0]
   // Hosts seldom have an overlay as their root, and containers almost always.
-  return rootTypeOf(mounts) === 'overlay' ? 'unknown' : undefined
+  return mountsIn(mounts).findLast(({ point }) => point === '/')?.type === 'overlay' ? 'unknown' : undefined
 }
-
-/** The last mount of a place is the one that is seen. */
-const rootTypeOf = (mounts: string): string | undefined =>
-  mounts
-    .split('\n')
-    .filter((line) => line.split(' ')[4] === '/')
-    .at(-1)
-    ?.split(' - ')[1]
-    ?.split(' ')[0]
 
 export const describeContainer = (container: Container): string =>
   container === 'kubernetes' ? 'pod' : container === 'unknown' ? 'container' : `${container} container`

@@ -4,6 +4,7 @@ import { release, tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 
 import { reasonOf } from '../../errors/index.js'
+import { mountsIn } from '../../sandbox/index.js'
 
 import { containerOf, isInFirstNamespaces } from './container.js'
 import type { Container } from './container.js'
@@ -56,7 +57,7 @@ export const readHostSettings = (environment: Readonly<Record<string, string | u
     }),
     apparmorProfile: confinedBy(read('/proc/self/attr/apparmor/current') ?? ''),
     hasSetfcap: ((BigInt(`0x${field('CapEff') ?? '0'}`) >> SETFCAP) & 1n) === 1n,
-    maskedProc: maskedIn(mounts),
+    maskedProc: mountsIn(mounts).flatMap(({ point }) => (point.startsWith('/proc/') ? [point] : [])),
     hasCompiler: ['cc', 'gcc', 'clang'].some((name) => isInPath(name, searchPath)),
     temporaryFolder: tmpdir(),
     temporaryProblem: problemOfTemporary(tmpdir()),
@@ -82,7 +83,7 @@ const problemOfTemporary = (folder: string): string | undefined => {
 
 const read = (path: string): string | undefined => {
   try {
-    return readFileSync(path, 'utf8').trim()
+    return readFileSync(path, 'latin1').trim()
   } catch {
     return undefined
   }
@@ -93,12 +94,6 @@ const confinedBy = (label: string): string | undefined => {
   const [name = ''] = label.split(' ')
   return name === '' || name === 'unconfined' ? undefined : name
 }
-
-const maskedIn = (mountinfo: string): readonly string[] =>
-  mountinfo
-    .split('\n')
-    .flatMap((line) => line.split(' ')[4] ?? [])
-    .filter((place) => place.startsWith('/proc/'))
 
 const isInPath = (name: string, searchPath: string): boolean =>
   searchPath.split(delimiter).some((folder) => {

@@ -3,16 +3,15 @@ import { readFileSync } from 'node:fs'
 
 import type { AbsolutePath } from '../../policy/index.js'
 
+import { mountsIn } from '../grants/mountinfo.js'
+
 type CgroupPlace =
   { readonly kind: 'folder'; readonly path: AbsolutePath } | { readonly kind: 'none'; readonly problem: string }
 
 /** Pure: from this process's cgroup and the mounts, as /proc shows them. */
 export const cgroupPlace = (ownCgroups: string, mountinfo: string): CgroupPlace => {
   const own = /^0::(\/.*)$/m.exec(ownCgroups)?.[1]
-  const mount = mountinfo
-    .split('\n')
-    .map(mountOf)
-    .find((found) => found !== undefined)
+  const mount = mountsIn(mountinfo).find(({ type }) => type === 'cgroup2')
   if (own === undefined || mount === undefined) return none('no cgroup file system of version 2 is mounted')
   const root = mount.root === '/' ? '' : mount.root
   if (!`${own}/`.startsWith(`${root}/`) || own.split('/').includes('..'))
@@ -28,12 +27,6 @@ export const cgroupPlace = (ownCgroups: string, mountinfo: string): CgroupPlace 
 /** Beneath a delegated unit its processes may make cgroups. Slices belong to systemd. */
 const belongsToSystemd = (own: string, parent: string): boolean =>
   /\.(?:slice|scope|service)(?:\/|$)/.test(own) && !/\.(?:scope|service)(?:\/|$)/.test(parent)
-
-const mountOf = (line: string): { readonly root: string; readonly point: string } | undefined => {
-  const [before = '', after = ''] = line.split(' - ')
-  const [, , , root, point] = before.split(' ')
-  return after.startsWith('cgroup2 ') && root !== undefined && point !== undefined ? { root, point } : undefined
-}
 
 const NEEDED = ['memory', 'pids']
 
@@ -55,7 +48,7 @@ const none = (problem: string): CgroupPlace => ({ kind: 'none', problem })
 
 const read = (path: string): string => {
   try {
-    return readFileSync(path, 'utf8')
+    return readFileSync(path, 'latin1')
   } catch {
     return ''
   }

@@ -5,19 +5,12 @@ import { readFileSync } from 'node:fs'
 import { isWithinPath } from '../../policy/index.js'
 import type { AbsolutePath } from '../../policy/index.js'
 
-import { textOfName } from '../grants/file-names.js'
+import { mountsIn } from '../grants/mountinfo.js'
+import type { Mount } from '../grants/mountinfo.js'
 import type { Step } from '../plan/plan.js'
 
-interface Mount {
-  readonly device: string
-  /** The folder of its file system that it shows. */
-  readonly root: string
-  readonly point: AbsolutePath
-  readonly isReadOnly: boolean
-}
-
 export const departureFromMounts = (steps: readonly Step[], pid: number): string | undefined =>
-  departureIn(steps, mountsIn(textAt('/proc/self/mountinfo')), mountsIn(textAt(`/proc/${pid}/mountinfo`)))
+  departureIn(steps, mountsOf('self'), mountsOf(String(pid)))
 
 /** Pure: from the mounts of the host and those inside. */
 export const departureIn = (
@@ -67,22 +60,4 @@ const sourceOf = (path: AbsolutePath, outside: readonly Mount[]): Pick<Mount, 'd
   return { device: mount.device, root: root === '' ? '/' : root }
 }
 
-/** `36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw`, see proc_pid_mountinfo(5). */
-export const mountsIn = (mountinfo: string): readonly Mount[] =>
-  mountinfo.split('\n').flatMap((line) => {
-    const [, , device, root, point, options] = line.split(' ')
-    return device === undefined || root === undefined || point === undefined || options === undefined
-      ? []
-      : [{ device, root: unescaped(root), point: unescaped(point) as AbsolutePath, isReadOnly: /^ro\b/.test(options) }]
-  })
-
-/** A space, a tab, a line break and a backslash are escaped. The other bytes are read one by one. */
-const unescaped = (text: string): string =>
-  textOfName(
-    Buffer.from(
-      text.replaceAll(/\\([0-7]{3})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 8))),
-      'latin1',
-    ),
-  )
-
-const textAt = (path: string): string => readFileSync(path, 'latin1')
+const mountsOf = (process: string): readonly Mount[] => mountsIn(readFileSync(`/proc/${process}/mountinfo`, 'latin1'))
