@@ -2,15 +2,15 @@
 // it is decided, recorded, and runs in a cell with the policy of the sandbox.
 import { resolve } from 'node:path'
 
+import { fail } from 'cordon/errors'
 import type { CordonError } from 'cordon/errors'
 import { pathRead, pathWrite, text } from 'cordon/gate'
+import { quotedWord } from 'cordon/runtime'
 import type { PolicyInput } from 'cordon/policy'
-import { commandWords, quoted } from 'cordon/commands'
+import { commandWords } from 'cordon/commands'
 import { createCordon, processTool } from 'cordon'
 import type { CordonOptions, ResumeOptions, ToolResult } from 'cordon'
 import { isMapping, withoutUndefined } from 'cordon/shapes'
-
-import { fail } from './errors.js'
 
 /** Those of `createCordon`. The default mode is `on_request`, because a sandbox interface has nobody to ask. */
 export interface CellOptions extends Omit<CordonOptions, 'tools'> {
@@ -153,9 +153,9 @@ const scriptOf = (
   const folder = resolve(workspace, cwd ?? '')
   const variables = Object.entries(env).flatMap(([name, value]) => {
     if (!/^[A-Za-z_]\w*$/.test(name)) throw unsupported(`variable with the name ${JSON.stringify(name)}`)
-    return value === undefined ? [] : [`export ${name}=${quoted(value)}`]
+    return value === undefined ? [] : [`export ${name}=${quotedWord(value)}`]
   })
-  return [...(folder === workspace ? [] : [`cd -- ${quoted(folder)} || exit`]), ...variables, command].join('\n')
+  return [...(folder === workspace ? [] : [`cd -- ${quotedWord(folder)} || exit`]), ...variables, command].join('\n')
 }
 
 const endOf = (result: ToolResult, signal: AbortSignal | undefined): CellEnd => {

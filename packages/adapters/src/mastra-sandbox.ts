@@ -2,7 +2,7 @@
 // cannot give and Mastra takes for optional is left out: `processes`, `networking`, `mount`, `computer`, `clone`.
 import { randomUUID } from 'node:crypto'
 
-import { quoted } from 'cordon/commands'
+import { quotedWord } from 'cordon/runtime'
 import { openCells, textOf, unsupported } from './cells.js'
 import type { CellOptions } from './cells.js'
 
@@ -65,7 +65,7 @@ export const mastraSandbox = async (options: CellOptions): Promise<MastraSandbox
       const signals = [over, abortSignal].filter((each) => each !== undefined)
       try {
         const { exitCode, stdout, stderr } = await cells.run({
-          command: [command, ...args.map(quoted)].join(' '),
+          command: [command, ...args.map(quotedWord)].join(' '),
           ...{ cwd, env, signal: AbortSignal.any(signals) },
           onOutput: (stream, bytes) => {
             const told = stream === 'stdout' ? given.onStdout : given.onStderr

@@ -1,10 +1,12 @@
 // The options of an installed hook, as they stand in its command.
+import { unquotedWord } from '../platform/index.js'
+
 import { asWord } from '../line/text/shell-word.js'
 
-/** The words behind the name of the agent. Each of them is in quotes, as `quoted` writes them. */
+/** The words behind the name of the agent. Each of them is in quotes, as `quotedWord` writes them. */
 export const installedWords = (command: string, agent: string): readonly string[] =>
   [...(command.split(`'hook' '${agent}'`)[1] ?? '').matchAll(/'(?<word>(?:[^']|'\\'')*)'/g)].map(({ groups }) =>
-    (groups?.['word'] ?? '').replaceAll(`'\\''`, "'"),
+    unquotedWord(groups?.['word'] ?? ''),
   )
 
 export const optionsText = (words: readonly string[]): string => words.map(asWord).join(' ')

@@ -1,6 +1,7 @@
 // Turns a shell command of an agent into a `cordon run` of the same command.
+import { quotedWord } from '../platform/index.js'
 import { parseAbsolutePath } from '../policy/index.js'
-import { commandWords, quoted } from './command/index.js'
+import { commandWords } from './command/index.js'
 
 import type { Arguments } from '../line/arguments.js'
 import type { Environment } from '../line/command-line.js'
@@ -53,7 +54,7 @@ export const rewritten = (agent: string, options: RunOptions, command: string, s
     ...(session === undefined ? [] : ['--session', session]),
     ...['--', ...commandWords(command)],
   ]
-    .map(quoted)
+    .map(quotedWord)
     .join(' ')
 
 /** A value that begins with dashes is read only within the word of its option. */

@@ -6,7 +6,7 @@ import type { Boundary, PathPattern } from '../policy/index.js'
 import type { Paint } from '../line/text/console-text.js'
 import { readWords } from '../line/text/read-words.js'
 import type { Dialog } from './terminal/terminal-dialog.js'
-import { quoted, visible, visibleWord } from '../line/text/visible-text.js'
+import { markedLines, visible, visibleWord } from '../line/text/visible-text.js'
 
 interface RunQuestion {
   readonly argv: readonly string[]
@@ -120,9 +120,9 @@ const renderQuestion = (question: RunQuestion, paint: Paint): string => {
   ]
   return [
     `${paint('yellow', 'cordon:')} ${paint('bold', 'may this run?')}`,
-    ...quoted(words.join(' '), COLUMNS, MARK),
+    ...markedLines(words.join(' '), COLUMNS, MARK),
     ...facts.flatMap(([name, text]) =>
-      quoted(visible(text), COLUMNS - NAME_WIDTH, '').map(
+      markedLines(visible(text), COLUMNS - NAME_WIDTH, '').map(
         (line, at) => `  ${(at === 0 ? name : '').padEnd(NAME_WIDTH)}${line}`,
       ),
     ),

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 
 import { readWords } from '../../src/line/text/read-words.js'
-import { quoted, visible, visibleWord, wrapped } from '../../src/line/text/visible-text.js'
+import { markedLines, visible, visibleWord, wrapped } from '../../src/line/text/visible-text.js'
 
 const word = fc
   .string({
@@ -45,9 +45,9 @@ test('shown text never controls a terminal', () => {
 })
 
 test('Cordon breaks long texts, with a mark', () => {
-  expect(quoted('abcdef', 4, '| ')).toEqual(['| abcd', '| ef'])
-  expect(quoted('日本語', 4, '| ')).toEqual(['| 日本', '| 語'])
-  expect(quoted('', 4, '| ')).toEqual(['| '])
+  expect(markedLines('abcdef', 4, '| ')).toEqual(['| abcd', '| ef'])
+  expect(markedLines('日本語', 4, '| ')).toEqual(['| 日本', '| 語'])
+  expect(markedLines('', 4, '| ')).toEqual(['| '])
 })
 
 test(

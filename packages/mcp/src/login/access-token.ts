@@ -2,7 +2,9 @@
 import * as oauth from 'oauth4webapi'
 
 import { SECRET_MARGIN } from 'cordon/egress'
+import { fail } from 'cordon/errors'
 import type { CordonError } from 'cordon/errors'
+import { shellWord } from 'cordon/runtime'
 
 import { fail } from '../errors/errors.js'
 import { challengeOf, plainScopes } from './challenge.js'
@@ -98,10 +100,7 @@ const refresh = async (
 }
 
 const needed = (server: URL, problem: string, more = ''): CordonError =>
-  fail('login-needed', { server: server.href, problem, command: `cordon mcp login ${asWord(server.href)}${more}` })
-
-/** The user pastes it into a shell. */
-const asWord = (url: string): string => (/^[\w:/.%~@+-]+$/.test(url) ? url : `'${url.replaceAll("'", '%27')}'`)
+  fail('login-needed', { server: server.href, problem, command: `cordon mcp login ${shellWord(server.href)}${more}` })
 
 /** What helps after a 401 or 403 of the server. Undefined if the next request renews the token, or nothing helps. */
 export const loginAdvice = async (

@@ -1,6 +1,6 @@
 // The command that an agent's settings name. Most agents run the tool if their hook is missing, crashes or takes too
 // long. So a shell stands around the hook and turns each of these into exit status 2, which blocks the tool.
-import { quoted } from './shell-text.js'
+import { quotedWord } from '../../platform/index.js'
 
 /** The hook itself gives up after this long. */
 export const OWN_SECONDS = 20
@@ -22,11 +22,11 @@ const scriptWith = (again: string): string =>
  * shell.
  */
 export const installedCommand = (words: readonly string[], again: string): string =>
-  ['/bin/sh', '-c', scriptWith(again), 'cordon-hook', ...words].map(quoted).join(' ')
+  ['/bin/sh', '-c', scriptWith(again), 'cordon-hook', ...words].map(quotedWord).join(' ')
 
 /** The same with a program that the shell finds for whoever runs it: `"$HOME/cordon"`. */
 export const sharedCommand = (program: string, words: readonly string[], again: string): string =>
-  ['/bin/sh', '-c', `set -- ${program} "$@"; ${scriptWith(again)}`, 'cordon-hook', ...words].map(quoted).join(' ')
+  ['/bin/sh', '-c', `set -- ${program} "$@"; ${scriptWith(again)}`, 'cordon-hook', ...words].map(quotedWord).join(' ')
 
 /** Whether a command of a settings file is the hook of this agent. */
 export const isInstalledCommand = (command: unknown, agent: string): command is string =>

@@ -1,8 +1,5 @@
-// Commands of agents as words and as text for a shell.
+// Commands of agents as words for the shell that agents write for.
 import { existsSync } from 'node:fs'
-
-/** A word that every shell takes as it is. `asWord` leaves some words bare that a shell other than sh would expand. */
-export const quoted = (word: string): string => `'${word.replaceAll("'", "'\\''")}'`
 
 /** Agents write for bash. */
 const SHELL = ['/bin/bash', '/usr/bin/bash'].find((path) => existsSync(path)) ?? '/bin/sh'

@@ -3,7 +3,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-import { quoted } from '../command/index.js'
+import { quotedWord, unquotedWord } from '../../platform/index.js'
 
 export const programsIn = (dataFolder: string): string => join(dataFolder, 'programs')
 
@@ -20,7 +20,7 @@ interface Started {
 
 export const launcherText = ({ node, folder }: Started): string =>
   `#!/bin/sh\n# Written by cordon hook install and cordon mcp install.\n` +
-  `exec ${quoted(node)} ${quoted(join(folder, 'bin', 'cordon.js'))} "$@"\n`
+  `exec ${quotedWord(node)} ${quotedWord(join(folder, 'bin', 'cordon.js'))} "$@"\n`
 
 /** Undefined if there is none that Cordon wrote. */
 export const readLauncher = (dataFolder: string): Started | undefined => {
@@ -28,7 +28,7 @@ export const readLauncher = (dataFolder: string): Started | undefined => {
   if (!existsSync(path)) return undefined
   const words = /^exec '(?<node>.*)' '(?<folder>.*)\/bin\/cordon\.js' "\$@"$/m.exec(readFileSync(path, 'utf8'))?.groups
   const { node, folder } = words ?? {}
-  return node === undefined || folder === undefined ? undefined : { node: unquoted(node), folder: unquoted(folder) }
+  return node === undefined || folder === undefined
+    ? undefined
+    : { node: unquotedWord(node), folder: unquotedWord(folder) }
 }
-
-const unquoted = (word: string): string => word.replaceAll(`'\\''`, "'")

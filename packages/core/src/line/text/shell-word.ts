@@ -1,3 +1,1 @@
-/** Quoted for a shell where needed. */
-export const asWord = (text: string): string =>
-  /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
+export { shellWord as asWord } from '../../platform/index.js'

@@ -1,6 +1,6 @@
 // Tables and facts for a terminal. Their texts come from others, and are shown so that they cannot act on it.
 import type { Paint } from './console-text.js'
-import { quoted, visible, wrapped } from './visible-text.js'
+import { markedLines, visible, wrapped } from './visible-text.js'
 
 /** `nothing` is printed where there are no rows. */
 export const renderTable = (
@@ -42,7 +42,7 @@ export const renderHash = (hash: string, paint: Paint): readonly string[] => [
 /** A label, and lines of others beneath it, each behind a mark. */
 export const renderQuoted = (label: string, text: string, paint: Paint): readonly string[] => [
   `  ${paint('dim', label)}`,
-  ...text.split('\n').flatMap((line) => quoted(visible(line), COLUMNS, '  | ')),
+  ...text.split('\n').flatMap((line) => markedLines(visible(line), COLUMNS, '  | ')),
 ]
 
 const UNITS = [

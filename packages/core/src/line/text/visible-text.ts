@@ -1,4 +1,5 @@
 // Shows text of others: it cannot move the cursor, hide, or change the text direction.
+import { shellWord } from '../../platform/index.js'
 
 /** Controls, formats, unassigned characters, and all blanks except the plain one. */
 const UNSEEN = /[\p{C}\p{Zl}\p{Zp}]|(?! )\p{Zs}/gu
@@ -13,8 +14,7 @@ export const visible = (text: string): string => text.replace(UNSEEN, escapeOf).
 
 /** A word of a command as it could be typed. Each word has exactly one form. */
 export const visibleWord = (word: string): string => {
-  if (/^[\w@%+=:,./-]+$/.test(word)) return word
-  if (word.search(UNSEEN) === -1) return `'${word.replaceAll("'", "'\\''")}'`
+  if (word.search(UNSEEN) === -1) return shellWord(word)
   return `$'${word.replaceAll('\\', '\\\\').replaceAll("'", "\\'").replace(UNSEEN, escapeOf)}'`
 }
 
@@ -44,7 +44,7 @@ export const wrapped = (text: string, columns: number): readonly string[] => {
 }
 
 /** Lines of at most this many columns, each behind a mark. A line that the terminal wraps could look like Cordon's. */
-export const quoted = (text: string, columns: number, mark: string): readonly string[] => {
+export const markedLines = (text: string, columns: number, mark: string): readonly string[] => {
   const lines: string[] = []
   let line = ''
   let width = 0

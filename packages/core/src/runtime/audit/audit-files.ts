@@ -13,7 +13,7 @@ import type { Stats } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 
 import { fail } from '../../errors/index.js'
-import { makeFolders } from '../../platform/index.js'
+import { makeFolders, quotedWord } from '../../platform/index.js'
 
 /** Log and anchor. Only their owner can write to their folders. */
 export interface AuditPlaces {
@@ -89,7 +89,7 @@ export const openLogFile = (path: string, which: 'new' | 'existing'): OpenFile =
 
 /** Moving the log away would keep both names. Only names on its own file system can be of the same file. */
 const otherName = (path: string): string =>
-  `find the other name, and delete it: find ~ -xdev -samefile '${path.replaceAll("'", "'\\''")}'; or name another file`
+  `find the other name, and delete it: find ~ -xdev -samefile ${quotedWord(path)}; or name another file`
 
 export const statOf = (path: string): Stats | undefined => lstatSync(path, { throwIfNoEntry: false })
 

@@ -57,6 +57,3 @@ export const entriesIn = (folder: string): readonly NamedEntry[] => {
     entry,
   }))
 }
-
-/** The word in quotes of a shell. */
-export const quotedWord = (word: string): string => `'${word.replaceAll("'", String.raw`'\''`)}'`

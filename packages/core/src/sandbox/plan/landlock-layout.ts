@@ -2,10 +2,11 @@
 import type { Stats } from 'node:fs'
 
 import { codeOf, fail } from '../../errors/index.js'
+import { quotedWord } from '../../platform/index.js'
 import type { AbsolutePath } from '../../policy/index.js'
 import { isWithinPath, parentOf } from '../../policy/index.js'
 
-import { entriesIn, quotedWord } from '../grants/file-names.js'
+import { entriesIn } from '../grants/file-names.js'
 import { BORROWED_PROC_RULES, accessFor, outermost, rule, ruleFor } from './layout.js'
 import type { LayoutInput } from './layout.js'
 import { placeAt, statusOf } from '../grants/object-at.js'

@@ -4,7 +4,7 @@ import type { AbsolutePath, PathPattern } from '../../policy/index.js'
 
 import type { Place } from '../grants/object-at.js'
 import { protectedRules } from './protected-rules.js'
-import { ancestorsOf, carvedBy, filterOf, inEitherCase, literal, quoted, regex, rule, subpath } from './sbpl.js'
+import { ancestorsOf, carvedBy, filterOf, inEitherCase, literal, sbplString, regex, rule, subpath } from './sbpl.js'
 import {
   MACH_SERVICES,
   READ_DEVICES,
@@ -61,11 +61,11 @@ const serviceRules = (): readonly string[] => [
   ...rule(
     'allow',
     'mach-lookup',
-    MACH_SERVICES.map((name) => `(global-name ${quoted(name)})`),
+    MACH_SERVICES.map((name) => `(global-name ${sbplString(name)})`),
   ),
   ...rule('allow', 'sysctl-read', [
-    ...SYSCTLS.map((name) => `(sysctl-name ${quoted(name)})`),
-    ...SYSCTL_PREFIXES.map((name) => `(sysctl-name-prefix ${quoted(name)})`),
+    ...SYSCTLS.map((name) => `(sysctl-name ${sbplString(name)})`),
+    ...SYSCTL_PREFIXES.map((name) => `(sysctl-name-prefix ${sbplString(name)})`),
   ]),
 ]
 

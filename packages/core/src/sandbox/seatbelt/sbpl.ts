@@ -4,7 +4,7 @@ import type { AbsolutePath, PathPattern, Segment } from '../../policy/index.js'
 
 import type { Place } from '../grants/object-at.js'
 
-export const quoted = (text: string): string => {
+export const sbplString = (text: string): string => {
   if (/[\p{Cc}\p{Cs}\p{Cn}\u2028\u2029]/u.test(text))
     throw fail('grant-inexpressible', {
       section: 'filesystem',
@@ -15,9 +15,9 @@ export const quoted = (text: string): string => {
   return `"${text.replace(/["\\]/g, '\\$&')}"`
 }
 
-export const literal = (path: string): string => `(literal ${quoted(path)})`
-export const subpath = (path: string): string => `(subpath ${quoted(path)})`
-export const regex = (text: string): string => `(regex ${quoted(text)})`
+export const literal = (path: string): string => `(literal ${sbplString(path)})`
+export const subpath = (path: string): string => `(subpath ${sbplString(path)})`
+export const regex = (text: string): string => `(regex ${sbplString(text)})`
 
 /** An object, and everything beneath it if it is a folder. */
 export const filterOf = ({ path, object }: Place): string => (object === 'directory' ? subpath(path) : literal(path))

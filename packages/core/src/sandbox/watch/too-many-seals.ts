@@ -2,11 +2,11 @@
 import { basename } from 'node:path'
 
 import { fail } from '../../errors/index.js'
+import { quotedWord } from '../../platform/index.js'
 import type { AbsolutePath } from '../../policy/index.js'
 import { isWithinPath } from '../../policy/index.js'
 
 import type { Place } from '../grants/object-at.js'
-import { quotedWord } from '../grants/file-names.js'
 
 const MOST_SEALED = 1_000
 

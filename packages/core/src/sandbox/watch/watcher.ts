@@ -3,10 +3,11 @@ import { spawn } from 'node:child_process'
 import type { Socket } from 'node:net'
 
 import { bug, fail } from '../../errors/index.js'
+import { quotedWord } from '../../platform/index.js'
 import type { AbsolutePath, Boundary, PathPattern, ProtectedName } from '../../policy/index.js'
 import { PROTECTED_NAMES, isNamedBy, isWithinPath } from '../../policy/index.js'
 
-import { bytesOfName, quotedWord, textOfName } from '../grants/file-names.js'
+import { bytesOfName, textOfName } from '../grants/file-names.js'
 import { FROM_WATCHER, TO_WATCHER, createFrameReader, encodeFrame } from '../frames.js'
 import type { FrameToWatcher } from '../frames.js'
 import { objectAt } from '../grants/object-at.js'
