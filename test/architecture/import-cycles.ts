@@ -1,12 +1,11 @@
 import { posix } from 'node:path'
 
-import ts from 'typescript'
-
+import { importedNames } from './import-rules.js'
 import type { SourceFile } from './source-tree.js'
 
 /**
- * Files of a package that import each other in a circle, by types too: each group is as if it were one file.
- * Imports that are only made when they are used do not count: that is how a circle is taken apart.
+ * Files of a package that import each other in a circle, by types and by late imports too: each group is as if it were
+ * one file.
  */
 export const importCycles = (files: readonly SourceFile[]): readonly (readonly string[])[] => {
   const known = new Set(files.map(({ path }) => path))
@@ -49,16 +48,10 @@ export const circlesOf = (imports: ReadonlyMap<string, readonly string[]>): read
   return Array.from(circles, (circle) => circle.split('\n'))
 }
 
-const importedFiles = ({ path, text }: SourceFile): readonly string[] => {
-  const { statements } = ts.createSourceFile(path, text, ts.ScriptTarget.Latest)
-  return statements.flatMap((statement) => {
-    if (!ts.isImportDeclaration(statement) && !ts.isExportDeclaration(statement)) return []
-    const { moduleSpecifier } = statement
-    if (moduleSpecifier === undefined || !ts.isStringLiteral(moduleSpecifier) || !moduleSpecifier.text.startsWith('.'))
-      return []
-    return [posix.join(posix.dirname(path), moduleSpecifier.text).replace(/\.js$/, '.ts')]
-  })
-}
+const importedFiles = (file: SourceFile): readonly string[] =>
+  importedNames(file)
+    .filter((name) => name.startsWith('.'))
+    .map((name) => posix.join(posix.dirname(file.path), name).replace(/\.js$/, '.ts'))
 
 /** Everything that is imported by way of others; the file itself only where it lies on a circle. */
 const reachableFrom = (start: string, imports: ReadonlyMap<string, readonly string[]>): ReadonlySet<string> => {

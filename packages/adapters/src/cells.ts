@@ -2,7 +2,6 @@
 // it is decided, recorded, and runs in a cell with the policy of the sandbox.
 import { resolve } from 'node:path'
 
-import { fail } from 'cordon/errors'
 import type { CordonError } from 'cordon/errors'
 import { pathRead, pathWrite, text } from 'cordon/gate'
 import { quotedWord } from 'cordon/runtime'
@@ -11,6 +10,8 @@ import { commandWords } from 'cordon/commands'
 import { createCordon, processTool } from 'cordon'
 import type { CordonOptions, ResumeOptions, ToolResult } from 'cordon'
 import { isMapping, withoutUndefined } from 'cordon/shapes'
+
+import { fail } from './errors.js'
 
 /** Those of `createCordon`. The default mode is `on_request`, because a sandbox interface has nobody to ask. */
 export interface CellOptions extends Omit<CordonOptions, 'tools'> {

@@ -4,7 +4,6 @@ import { accessSync, constants, openSync, realpathSync, statSync } from 'node:fs
 import { basename, dirname, resolve } from 'node:path'
 
 import { CordonError, fail, messageOf, reasonOf } from '../errors/index.js'
-import type { ErrorCode } from '../errors/index.js'
 import type { Mode, PermissionDecision, PermissionState } from '../gate/index.js'
 import { PLATFORM, replaceFile } from '../platform/index.js'
 import { usageOf } from '../runtime/call/index.js'

@@ -14,10 +14,13 @@ export {
   PACKAGE_FOLDER,
   PLATFORM,
   packageFolderOf,
-  describeSelf,
-  isDead,
+  linkTarget,
   makeFolders,
+  quotedWord,
   replaceFile,
+  shellWord,
+  takeLock,
+  tryLock,
 } from '../platform/index.js'
 export type { AuditLog } from './audit/index.js'
 export type { CordonOptions } from './cordon-options.js'
@@ -48,15 +51,7 @@ export { aCount, aText, mapping, optionPlace, unshown } from './option-checks.js
 export { toolFailed } from './result/agent-words.js'
 export { PROGRESS_LIMITS } from './result/result-limits.js'
 export type { ToolStatus } from './result/tool-result.js'
-export {
-  PROJECT_FOLDER,
-  loadBounds,
-  projectFolders,
-  readRuleFile,
-  ruleFilesIn,
-  takeLock,
-  trustOf,
-} from './rule-files/index.js'
+export { PROJECT_FOLDER, loadBounds, projectFolders, readRuleFile, ruleFilesIn, trustOf } from './rule-files/index.js'
 export type { Trust } from './rule-files/index.js'
 export { cannotRun, codeOf } from './tool-identity/tool-code.js'
 export { bindTool } from './tools/bound-tool.js'

@@ -2,7 +2,6 @@
 import * as oauth from 'oauth4webapi'
 
 import { SECRET_MARGIN } from 'cordon/egress'
-import { fail } from 'cordon/errors'
 import type { CordonError } from 'cordon/errors'
 import { shellWord } from 'cordon/runtime'
 

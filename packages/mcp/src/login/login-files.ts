@@ -3,10 +3,12 @@ import { createHash } from 'node:crypto'
 import { readFileSync, readdirSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
-import { CordonError, codeOf, fail, reasonOf } from 'cordon/errors'
+import { CordonError, codeOf, reasonOf } from 'cordon/errors'
 import { makeFolders, replaceFile } from 'cordon/runtime'
 import { count, fields, list, oneOf, optional, placeInFile, text } from 'cordon/shapes'
 import type { Shape, Shaped } from 'cordon/shapes'
+
+import { fail } from '../errors/errors.js'
 
 const METHODS = ['none', 'client_secret_basic', 'client_secret_post'] as const
 

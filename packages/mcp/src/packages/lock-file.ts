@@ -3,13 +3,15 @@
 import { lstatSync, mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
-import { CordonError, fail, messageOf } from 'cordon/errors'
+import { CordonError, messageOf } from 'cordon/errors'
 import { replaceFile, takeLock } from 'cordon/runtime'
 import { parseAbsolutePath } from 'cordon/policy'
 import { PROJECT_FOLDER, projectFolders, readRuleFile, trustOf } from 'cordon/runtime'
 import type { Trust } from 'cordon/runtime'
 import { fields, list, matching, oneOf, optional, placeInFile, text, valuesOf, yesOrNo } from 'cordon/shapes'
 import type { Shaped } from 'cordon/shapes'
+
+import { fail } from '../errors/errors.js'
 
 const FILE = 'mcp.lock'
 
