@@ -9,6 +9,10 @@ const NO_DEFAULT_EXPORT = {
   selector: 'ExportDefaultDeclaration',
   message: 'Export a name, so that it reads the same everywhere.',
 }
+const NO_LITERAL_SPREAD = {
+  selector: 'ObjectExpression > SpreadElement > ObjectExpression',
+  message: 'Write plain properties: the compiler does not check the names of spread ones.',
+}
 const NO_ENUM = { selector: 'TSEnumDeclaration', message: 'Use a union of string literals.' }
 
 export default defineConfig(
@@ -31,19 +35,20 @@ export default defineConfig(
       '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }],
       'eqeqeq': 'error',
       'no-console': 'error',
-      'no-restricted-syntax': ['error', NO_EXPORT_ALL, NO_DEFAULT_EXPORT, NO_ENUM],
+      'no-restricted-syntax': ['error', NO_EXPORT_ALL, NO_DEFAULT_EXPORT, NO_ENUM, NO_LITERAL_SPREAD],
     },
   },
   {
     // Vitest reads its configuration from a default export.
     files: ['*.config.ts'],
-    rules: { 'no-restricted-syntax': ['error', NO_EXPORT_ALL] },
+    rules: { 'no-restricted-syntax': ['error', NO_EXPORT_ALL, NO_LITERAL_SPREAD] },
   },
   {
     files: ['**/*.mjs', '**/*.js'],
     languageOptions: { ecmaVersion: 2024, sourceType: 'module' },
     rules: {
       'eqeqeq': 'error',
+      'no-restricted-syntax': ['error', NO_LITERAL_SPREAD],
       'no-undef': 'off',
       'no-unused-vars': ['error', { varsIgnorePattern: '^_' }],
       'prefer-const': 'error',
