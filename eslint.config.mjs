@@ -18,7 +18,14 @@ const NO_ENUM = { selector: 'TSEnumDeclaration', message: 'Use a union of string
 export default defineConfig(
   { ignores: ['**/dist/', '**/build/', 'coverage/', '**/node_modules/'] },
   {
-    files: ['packages/*/src/**/*.ts', 'packages/*/test/**/*.ts', 'test/**/*.ts', 'bench/**/*.ts', 'examples/**/*.ts', '*.config.ts'],
+    files: [
+      'packages/*/src/**/*.ts',
+      'packages/*/test/**/*.ts',
+      'test/**/*.ts',
+      'bench/**/*.ts',
+      'examples/**/*.ts',
+      '*.config.ts',
+    ],
     extends: [tseslint.configs.strictTypeChecked],
     languageOptions: {
       parserOptions: { projectService: { allowDefaultProject: ['*.config.ts'] }, tsconfigRootDir: import.meta.dirname },

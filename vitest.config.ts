@@ -81,7 +81,12 @@ export default defineConfig({
       { extends: true, test: { name: 'pure', include: [`${SUITES}/@(${PURE})/**/*.test.ts`], isolate: false } },
       {
         extends: true,
-        test: { name: 'stores', include: [`${SUITES}/@(${STORES})/**/*.test.ts`], isolate: false, globalSetup: OWN_FOLDERS },
+        test: {
+          name: 'stores',
+          include: [`${SUITES}/@(${STORES})/**/*.test.ts`],
+          isolate: false,
+          globalSetup: OWN_FOLDERS,
+        },
       },
       {
         extends: true,

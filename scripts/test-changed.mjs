@@ -25,7 +25,9 @@ const changed = [
   ...git('ls-files', '--others', '--exclude-standard'),
 ]
 const files = [...git('ls-files'), ...git('ls-files', '--others', '--exclude-standard')]
-const code = files.filter((file) => /^(?:packages\/[^/]+\/(?:src|test|scripts)|test|scripts)\/.*\.(?:ts|mts|mjs)$/.test(file))
+const code = files.filter((file) =>
+  /^(?:packages\/[^/]+\/(?:src|test|scripts)|test|scripts)\/.*\.(?:ts|mts|mjs)$/.test(file),
+)
 const textOf = (file) => {
   try {
     return readFileSync(join(ROOT, file), 'utf8')

@@ -34,8 +34,12 @@ const runAsOrdinaryUser = async () => {
   const user = ordinaryUser()
   const ran = await withCopyFor(user, ROOT, (checkout, node) =>
     runVitest({
-      ...{ checkout, node, files: OF_AN_ORDINARY_USER, without: NEVER_FOR_AN_ORDINARY_USER },
-      ...{ workers: WORKERS_OF_AN_ORDINARY_USER, ...asUser(user) },
+      checkout,
+      node,
+      files: OF_AN_ORDINARY_USER,
+      without: NEVER_FOR_AN_ORDINARY_USER,
+      workers: WORKERS_OF_AN_ORDINARY_USER,
+      ...asUser(user),
       isQuiet: true,
     }),
   )

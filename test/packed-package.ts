@@ -5,7 +5,6 @@ import { delimiter, join } from 'node:path'
 
 import { CORE, REPOSITORY } from './repository.js'
 
-
 export const onPath = (name: string): string | undefined =>
   (process.env['PATH'] ?? '').split(delimiter).flatMap((place) => {
     try {

@@ -48,7 +48,9 @@ const schemaOf = ({ properties = {}, required = [] }) => ({
 const tools = notes.tools.map(
   ({ modelName: name, description, inputSchema }) =>
     new FunctionTool({
-      ...{ name, description, parameters: schemaOf(inputSchema) },
+      name,
+      description,
+      parameters: schemaOf(inputSchema),
       execute: async (input) => ({ result: await notes.call(name, input) }),
     }),
 )

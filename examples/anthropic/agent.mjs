@@ -23,7 +23,10 @@ if (what === 'resume') {
 }
 while (suspended().length === 0) {
   const { role, content, stop_reason } = await client.messages.create({
-    ...{ model: 'scripted', max_tokens: 1000, messages, tools },
+    model: 'scripted',
+    max_tokens: 1000,
+    messages,
+    tools,
   })
   messages = await runCalls([...messages, { role, content }])
   if (stop_reason === 'end_turn') break

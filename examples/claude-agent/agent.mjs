@@ -15,8 +15,12 @@ mkdirSync(home, { recursive: true })
 
 const provider = await startProvider(WANTED.map(({ name, input }) => ({ name: `mcp__cordon__${name}`, input })))
 const env = {
-  ...{ PATH: process.env.PATH, HOME: home, ANTHROPIC_BASE_URL: provider.url, ANTHROPIC_API_KEY: 'none' },
-  ...{ CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1', DISABLE_AUTOUPDATER: '1' },
+  PATH: process.env.PATH,
+  HOME: home,
+  ANTHROPIC_BASE_URL: provider.url,
+  ANTHROPIC_API_KEY: 'none',
+  CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+  DISABLE_AUTOUPDATER: '1',
 }
 const cordon = await openNotes(folder)
 const { options, suspended, answer } = claudeAgent(cordon, { workspace: join(folder, 'project'), onAsk: 'suspend' })

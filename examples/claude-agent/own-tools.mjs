@@ -20,8 +20,12 @@ const provider = await startProvider([
   { name: 'Read', input: { file_path: secret } },
 ])
 const env = {
-  ...{ PATH: process.env.PATH, HOME: home, ANTHROPIC_BASE_URL: provider.url, ANTHROPIC_API_KEY: 'none' },
-  ...{ CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1', DISABLE_AUTOUPDATER: '1' },
+  PATH: process.env.PATH,
+  HOME: home,
+  ANTHROPIC_BASE_URL: provider.url,
+  ANTHROPIC_API_KEY: 'none',
+  CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+  DISABLE_AUTOUPDATER: '1',
 }
 const cordon = await createCordon({ workspace, tools: [], ruleFiles: 'none', audit: { path: join(folder, 'audit') } })
 try {

@@ -59,9 +59,13 @@ const APIS = {
         .filter(({ type }) => type === 'tool_result')
         .map(({ content }) => textOf(content)),
     reply: (id, call) => ({
-      ...{ id: 'msg_1', type: 'message', role: 'assistant', model: 'scripted' },
+      id: 'msg_1',
+      type: 'message',
+      role: 'assistant',
+      model: 'scripted',
       content: [call ? { type: 'tool_use', id, name: call.name, input: call.input } : { type: 'text', text: 'done' }],
-      ...{ stop_reason: call ? 'tool_use' : 'end_turn', usage: { input_tokens: 1, output_tokens: 1 } },
+      stop_reason: call ? 'tool_use' : 'end_turn',
+      usage: { input_tokens: 1, output_tokens: 1 },
     }),
   },
 }

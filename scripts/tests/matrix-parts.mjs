@@ -22,7 +22,10 @@ const asOrdinaryUser = (folder) => ({
     const user = ordinaryUser()
     return withCopyFor(user, ROOT, (checkout, node) =>
       runVitest({
-        ...{ checkout, node, files: [folder], matrix: true },
+        checkout,
+        node,
+        files: [folder],
+        matrix: true,
         without: NEVER_FOR_AN_ORDINARY_USER,
         ...asUser(user),
       }),
@@ -36,7 +39,12 @@ export const partsOfTheMatrix = ({ fuzzSeconds }) => [
   program('launcher with sanitizers', 'packages/core/scripts/build-native.mjs', '--sanitize'),
   fuzzSeconds === undefined
     ? program('fuzz targets, 20,000 inputs each', 'packages/core/scripts/fuzz.mjs', '--runs', '20000')
-    : program(`fuzz targets, ${fuzzSeconds} s each`, 'packages/core/scripts/fuzz.mjs', '--seconds', String(fuzzSeconds)),
+    : program(
+        `fuzz targets, ${fuzzSeconds} s each`,
+        'packages/core/scripts/fuzz.mjs',
+        '--seconds',
+        String(fuzzSeconds),
+      ),
   ...allSuites()
     .filter((folder) => folder !== MACHINES)
     .map((folder) => asCurrentUser(folder)),

@@ -23,7 +23,9 @@ export const allSuites = () =>
 /** `npm test`: the boundary itself, and one thin path of each command that starts cells. */
 export const OF_AN_ORDINARY_USER = [
   ...['attacks/', 'conformance/', 'places/', 'platform/'].map((name) => `packages/core/test/${name}`),
-  ...['exit-status', 'facts', 'signals', 'terminal', 'doctor', 'network-all'].map((name) => `packages/core/test/cli/${name}.test.ts`),
+  ...['exit-status', 'facts', 'signals', 'terminal', 'doctor', 'network-all'].map(
+    (name) => `packages/core/test/cli/${name}.test.ts`,
+  ),
 ]
 
 /** The matrix: also suites whose cells others try as both users, and hooks and gateways. */

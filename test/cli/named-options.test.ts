@@ -29,7 +29,9 @@ const MCP_SETUP = new RegExp(`^ (?:${MCP_SETUP_ACTIONS.join('|')})\\b`)
 const MCP_LOGIN = new RegExp(`^ (?:${MCP_LOGIN_ACTIONS.join('|')})\\b`)
 const MANIFEST_ACTIONS = { generate: GENERATE_HELP, verify: VERIFY_HELP, inspect: INSPECT_HELP, suggest: SUGGEST_HELP }
 const KNOWN: typeof HELPS = {
-  ...{ ...HELPS, 'mcp-setup': MCP_SETUP_HELP, 'mcp-login': MCP_LOGIN_HELP },
+  ...HELPS,
+  'mcp-setup': MCP_SETUP_HELP,
+  'mcp-login': MCP_LOGIN_HELP,
   ...Object.fromEntries(Object.entries(MANIFEST_ACTIONS).map(([action, help]) => [`manifest ${action}`, help])),
 }
 

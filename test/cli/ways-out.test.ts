@@ -74,7 +74,9 @@ describe('a refused call says what would allow it', () => {
     await team.by('ada').ask('assignTool', { team: 'acme', tool: 'look', agent: 'bot' })
     expect(await refused('look', { plac: 'x' })).toMatch(/ \| cordon team tools show look prints what it takes$/)
     await team.by('ada').ask('revokeTool', { team: 'acme', tool: 'send', agent: 'bot' })
-    expect(await refused('send')).toMatch(/not assigned to bot \| an admin assigns it: cordon team tools assign send bot$/)
+    expect(await refused('send')).toMatch(
+      /not assigned to bot \| an admin assigns it: cordon team tools assign send bot$/,
+    )
     await team.by('ada').ask('assignTool', { team: 'acme', tool: 'send', agent: 'bot' })
     await team.by('ada').ask('setToolStatus', { team: 'acme', tool: 'send', status: 'disabled' })
     expect(await refused('send')).toMatch(/is disabled \| an admin enables it: cordon team tools enable send$/)

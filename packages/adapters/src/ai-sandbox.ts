@@ -81,7 +81,8 @@ const spawn = (
   // Nobody may wait for it.
   ended.catch(() => undefined)
   return Promise.resolve({
-    ...{ stdout: streams.stdout.stream, stderr: streams.stderr.stream },
+    stdout: streams.stdout.stream,
+    stderr: streams.stderr.stream,
     wait: async () => ({ exitCode: await ended }),
     kill: async () => {
       killed.abort()

@@ -40,7 +40,8 @@ export const aiTools = <const Runtime extends SdkRuntime>(
   const calls = createSdkCalls(cordon, options)
   const { suspended, answer } = calls
   const adapter: AiTools = {
-    ...{ suspended, answer },
+    suspended,
+    answer,
     tools: Object.fromEntries(
       calls.tools.map(({ modelName, description, inputSchema }) => [
         modelName,

@@ -21,11 +21,14 @@ export const anthropicTools = (cordon: SdkRuntime, options: AdapterOptions = {})
   const calls = createSdkCalls(cordon, options)
   const { suspended, answer } = calls
   const tools = calls.tools.map(({ modelName: name, description, inputSchema }) => ({
-    ...{ name, description },
+    name,
+    description,
     input_schema: { ...inputSchema, type: 'object' as const },
   }))
   return {
-    ...{ suspended, answer, tools },
+    suspended,
+    answer,
+    tools,
     runnerTools: tools.map((each) => ({
       ...each,
       parse: (input) => input,

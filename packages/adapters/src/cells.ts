@@ -112,17 +112,22 @@ const toolsWith = (policy: PolicyInput) => {
   const common = { policy, encoding: 'base64', successes: Array.from({ length: 256 }, (_, status) => status) } as const
   const onPath = (name: string, path: object, script: string) =>
     processTool({
-      ...{ ...common, name, input: { type: 'object', properties: { path }, required: ['path'] } },
+      ...common,
+      name,
+      input: { type: 'object', properties: { path }, required: ['path'] },
       command: (input: { path: string }) => ['sh', '-c', script, name, input.path],
     })
   return [
     processTool({
-      ...{ ...common, name: 'run_command', argumentGate: 'off' },
+      ...common,
+      name: 'run_command',
+      argumentGate: 'off',
       input: { type: 'object', properties: { script: text() }, required: ['script'] },
       command: ({ script }: { script: string }) => commandWords(script),
     }),
     processTool({
-      ...{ ...common, name: 'write_file' },
+      ...common,
+      name: 'write_file',
       input: {
         type: 'object',
         properties: { path: pathWrite(), content: text() },

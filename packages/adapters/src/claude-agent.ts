@@ -86,7 +86,10 @@ const requireWorkspace = (options: Partial<ClaudeAgentOptions> | undefined): Cla
   const { workspace } = options ?? {}
   if (typeof workspace === 'string' && workspace !== '') return { ...options, workspace }
   throw fail('option-invalid', {
-    ...{ of: 'claudeAgent()', option: 'workspace', expected: 'the folder of the project', found: typeof workspace },
+    of: 'claudeAgent()',
+    option: 'workspace',
+    expected: 'the folder of the project',
+    found: typeof workspace,
     fix: 'claudeAgent(cordon, { workspace: process.cwd() })',
   })
 }
@@ -113,7 +116,8 @@ const answerHook = async (
 
 const decision = (permissionDecision: 'deny' | 'defer', reason?: string): HookAnswer => ({
   hookSpecificOutput: {
-    ...{ hookEventName: 'PreToolUse', permissionDecision },
+    hookEventName: 'PreToolUse',
+    permissionDecision,
     ...(reason === undefined ? {} : { permissionDecisionReason: reason }),
   },
 })
@@ -123,7 +127,8 @@ const serverOf = (calls: SdkCalls): McpServer => {
   // `registerTool` takes only schemas of zod.
   server.server.setRequestHandler(ListToolsRequestSchema, () => ({
     tools: calls.tools.map(({ modelName: name, description, inputSchema }) => ({
-      ...{ name, description },
+      name,
+      description,
       inputSchema: { ...inputSchema, type: 'object' as const },
       // Otherwise the model has to search for the tool first.
       _meta: { 'anthropic/alwaysLoad': true },

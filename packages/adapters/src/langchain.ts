@@ -90,7 +90,10 @@ const noInterrupt = (): never => bug('LangGraph gives no interrupt')
 const messageOf = ({ id, tool: name }: SdkCall, result: ToolResult): ToolMessage => {
   const { text, isError } = toModel(result)
   return new ToolMessage({
-    ...{ name, content: text, tool_call_id: id, artifact: { facts: result.facts } },
+    name,
+    content: text,
+    tool_call_id: id,
+    artifact: { facts: result.facts },
     status: isError ? 'error' : 'success',
   })
 }

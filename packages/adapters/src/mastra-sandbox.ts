@@ -54,7 +54,10 @@ const TIMED_OUT = 124
 export const mastraSandbox = async (options: CellOptions): Promise<MastraSandbox> => {
   const cells = await openCells(options)
   const sandbox: MastraSandbox = {
-    ...{ id: randomUUID(), name: 'Cordon', provider: 'cordon', status: 'running' },
+    id: randomUUID(),
+    name: 'Cordon',
+    provider: 'cordon',
+    status: 'running',
     getInstructions: () =>
       `Commands run with bash in ${cells.workspace}, each in a cell of its own. Nothing keeps running after its command.`,
     executeCommand: async (command, args = [], given = {}) => {
@@ -66,7 +69,9 @@ export const mastraSandbox = async (options: CellOptions): Promise<MastraSandbox
       try {
         const { exitCode, stdout, stderr } = await cells.run({
           command: [command, ...args.map(quotedWord)].join(' '),
-          ...{ cwd, env, signal: AbortSignal.any(signals) },
+          cwd,
+          env,
+          signal: AbortSignal.any(signals),
           onOutput: (stream, bytes) => {
             const told = stream === 'stdout' ? given.onStdout : given.onStderr
             told?.(textOf(bytes))

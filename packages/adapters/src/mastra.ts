@@ -36,7 +36,9 @@ export const mastraTools = <const Runtime extends SdkRuntime>(
     calls.tools.map(({ modelName: id, description, inputSchema }) => [
       id,
       {
-        ...{ id, description, inputSchema },
+        id,
+        description,
+        inputSchema,
         execute: async (input, { toolCallId, abortSignal: signal, resumeData, suspend, outputWriter }) => {
           const call: SdkCall = { id: toolCallId, tool: id, input, signal }
           if (resumeData !== undefined) return toModel(await goOn(calls, call, resumeData))

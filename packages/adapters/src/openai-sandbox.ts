@@ -72,7 +72,8 @@ const sessionOf = (cells: Cells, state: SandboxSessionState): SandboxSession => 
       const found = await cells.list(path)
       if (found === undefined) throw new Error(`There is no folder ${JSON.stringify(path)}.`)
       return found.map(({ name, type }) => ({
-        ...{ name, path: `${path}/${name}` },
+        name,
+        path: `${path}/${name}`,
         type: type === 'directory' ? 'dir' : type === 'file' ? 'file' : 'other',
       }))
     },
@@ -104,7 +105,11 @@ const sessionOf = (cells: Cells, state: SandboxSessionState): SandboxSession => 
 }
 
 const IMAGES: Readonly<Record<string, string>> = {
-  ...{ png: 'image/png', jpg: 'image/jpeg', jpeg: 'image/jpeg', gif: 'image/gif', webp: 'image/webp' },
+  png: 'image/png',
+  jpg: 'image/jpeg',
+  jpeg: 'image/jpeg',
+  gif: 'image/gif',
+  webp: 'image/webp',
 }
 
 /** Writes entries of a manifest as far as the policy allows. */

@@ -21,7 +21,8 @@ export const chatTools = (cordon: SdkRuntime, options: AdapterOptions = {}): Cha
   const calls = createSdkCalls(cordon, options)
   const { suspended, answer } = calls
   return {
-    ...{ suspended, answer },
+    suspended,
+    answer,
     tools: calls.tools.map(({ modelName: name, description, inputSchema }) => ({
       type: 'function',
       function: { name, description, parameters: { ...inputSchema } },
@@ -52,9 +53,13 @@ export const responseTools = (cordon: SdkRuntime, options: AdapterOptions = {}):
   const calls = createSdkCalls(cordon, options)
   const { suspended, answer } = calls
   return {
-    ...{ suspended, answer },
+    suspended,
+    answer,
     tools: calls.tools.map(({ modelName: name, description, inputSchema }) => ({
-      ...{ type: 'function', name, description, parameters: { ...inputSchema } },
+      type: 'function',
+      name,
+      description,
+      parameters: { ...inputSchema },
       // The gate checks the input. A strict schema could not have optional properties.
       strict: false,
     })),
@@ -81,9 +86,13 @@ export const agentTools = (cordon: SdkRuntime, options: AdapterOptions = {}): Ag
   const calls = createSdkCalls(cordon, options)
   const { suspended, answer } = calls
   return {
-    ...{ suspended, answer },
+    suspended,
+    answer,
     tools: calls.tools.map(({ modelName: name, description, inputSchema }) => ({
-      ...{ type: 'function', name, description, strict: false },
+      type: 'function',
+      name,
+      description,
+      strict: false,
       parameters: inputSchema as FunctionTool['parameters'],
       isEnabled: () => Promise.resolve(true),
       needsApproval: async (_, input, callId = '') => {

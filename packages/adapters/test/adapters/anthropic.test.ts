@@ -31,7 +31,9 @@ test('a refusal is a result that is marked as an error, and a success is not', a
     content: [
       { type: 'tool_result', tool_use_id: 'call-0', content: 'pear\n' },
       {
-        ...{ type: 'tool_result', tool_use_id: 'call-1', is_error: true },
+        type: 'tool_result',
+        tool_use_id: 'call-1',
+        is_error: true,
         content: expect.stringMatching(/^Denied/) as string,
       },
     ],

@@ -52,7 +52,10 @@ const run = async (calls: readonly ToolCall[], options: QueryOptions, more: Read
     const messages: Message[] = []
     const allowedTools = [...options.allowedTools, 'Bash', 'Read', 'Write', 'Edit', 'WebFetch', 'Skill']
     const env = {
-      ...{ ...place.environment, ANTHROPIC_BASE_URL: model.url, ANTHROPIC_API_KEY: 'none', DISABLE_AUTOUPDATER: '1' },
+      ...place.environment,
+      ANTHROPIC_BASE_URL: model.url,
+      ANTHROPIC_API_KEY: 'none',
+      DISABLE_AUTOUPDATER: '1',
       CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
     }
     const asked = { prompt: 'go', options: { ...options, allowedTools, env, ...more } }

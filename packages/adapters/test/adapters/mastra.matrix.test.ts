@@ -62,7 +62,10 @@ const agentOf = async (cordon: Cordon, name: string, input: unknown, options: Ad
   }
   const { model, heard } = scriptedModel([{ name, input }])
   const notes = new Agent({
-    ...{ id: 'notes', name: 'notes', instructions: 'Tidy up.', model },
+    id: 'notes',
+    name: 'notes',
+    instructions: 'Tidy up.',
+    model,
     tools: mastraTools(cordon, options),
   })
   const mastra = new Mastra({ agents: { notes }, storage: new InMemoryStore(), logger: false })

@@ -47,7 +47,10 @@ export const openNotesStage = (): ((options?: Partial<CordonOptions>) => Promise
     mkdirSync(join(workspace, 'notes'))
     writeFileSync(join(workspace, FRUIT.path), 'pear\n')
     const cordon = await stage.cordon({
-      ...{ workspace, tools: TOOLS, ruleFiles: 'none', mode: 'default' },
+      workspace,
+      tools: TOOLS,
+      ruleFiles: 'none',
+      mode: 'default',
       rules: [
         [
           { effect: 'allow', tool: 'read_note', because: 'it changes nothing' },

@@ -175,13 +175,15 @@ describe('the sandbox for the AI SDK', () => {
         replies += 1
         const content = replies === 1 ? call : { type: 'text' as const, text: 'done' }
         const unified = replies === 1 ? ('tool-calls' as const) : ('stop' as const)
-        return Promise.resolve({
-          ...{ content: [content], finishReason: { unified, raw: undefined }, usage, warnings: [] },
-        })
+        return Promise.resolve({ content: [content], finishReason: { unified, raw: undefined }, usage, warnings: [] })
       },
     })
     const { steps } = await generateText({
-      ...{ model, tools: { run }, prompt: 'go', stopWhen: isStepCount(2), experimental_sandbox: sandbox },
+      model,
+      tools: { run },
+      prompt: 'go',
+      stopWhen: isStepCount(2),
+      experimental_sandbox: sandbox,
     })
     expect(steps[0]?.toolResults.map(({ output }) => output)).toEqual(['fruit\n'])
   })
@@ -268,7 +270,9 @@ describe('the sandbox for Mastra', () => {
   test('kills a command at its timeout', async () => {
     const { sandbox } = await open()
     expect(await sandbox.executeCommand('sleep 600', [], { timeout: 300 })).toMatchObject({
-      ...{ success: false, timedOut: true, exitCode: 124 },
+      success: false,
+      timedOut: true,
+      exitCode: 124,
     })
   })
 

@@ -58,8 +58,7 @@ const print = (text: string): number => {
   return 0
 }
 
-const ownCommand = (name: string): Command | undefined =>
-  Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
+const ownCommand = (name: string): Command | undefined => (Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined)
 
 const HELP_WORDS: ReadonlySet<string | undefined> = new Set(['--help', '-h'])
 

@@ -61,7 +61,11 @@ export const createOwnRequests = ({
     const transport = createHttp1Transport(stream, authority, () => undefined)
     try {
       const { status, headers, body } = await transport.send({
-        ...{ method: request.method, scheme, authority, target: `${url.pathname}${url.search}`, signal },
+        method: request.method,
+        scheme,
+        authority,
+        target: `${url.pathname}${url.search}`,
+        signal,
         headers: [...Object.entries(request.headers), ['Accept-Encoding', 'identity'], ['Connection', 'close']],
         body: request.body === undefined ? undefined : wholeBody(Buffer.from(request.body)),
         inform: () => undefined,

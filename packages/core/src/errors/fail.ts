@@ -15,9 +15,7 @@ type NamesIn<Template extends string> = Template extends `${string}{${infer Name
   : never
 
 /** The parameters of a code: every `{name}` in any of its texts. */
-type ErrorParams<Text extends ErrorText> = Readonly<
-  Record<NamesIn<Extract<Text[keyof Text], string>>, string | number>
->
+type ErrorParams<Text extends ErrorText> = Readonly<Record<NamesIn<Extract<Text[keyof Text], string>>, string | number>>
 
 /** Constructs (does not throw) the error of a code: `throw fail('path-missing', { path })`. */
 export type Fail<Table extends ErrorTable> = <Code extends keyof Table & string>(

@@ -116,18 +116,33 @@ const evaluate = async (asked: Asked, order: RunOrder): Promise<Evaluation> => {
     const { tool, input } = judgedCall(call, { ...prepared, tool: { ...prepared.tool, boundary } })
     const sessionId = randomUUID()
     const events = createEventStream({
-      ...{ sessionId, now: Date.now, newId: randomUUID, record: audit.append },
+      sessionId,
+      now: Date.now,
+      newId: randomUUID,
+      record: audit.append,
       context: { agent: agent.name },
     })
     const gate = createGate({
-      ...{ tools: [tool], ruleSets: prepared.ruleSets, mode: prepared.mode, hooks: [], sessionId },
-      ...{ isInteractive: mayAsk, policySources: order.policySources, now: Date.now, newId: randomUUID },
-      ...{ resolvePath: resolveOnHost, listFolder: listOnHost },
+      tools: [tool],
+      ruleSets: prepared.ruleSets,
+      mode: prepared.mode,
+      hooks: [],
+      sessionId,
+      isInteractive: mayAsk,
+      policySources: order.policySources,
+      now: Date.now,
+      newId: randomUUID,
+      resolvePath: resolveOnHost,
+      listFolder: listOnHost,
       wait: () => ({ over: new Promise(() => undefined), cancel: () => undefined }),
     })
     const callId = randomUUID()
     const evaluation = await gate.decide({
-      ...{ callId, tool: tool.name, input, count: createSessionCount({}), requestedBy: agent.name },
+      callId,
+      tool: tool.name,
+      input,
+      count: createSessionCount({}),
+      requestedBy: agent.name,
       waysToAllow: [
         `add to the rules in ${prepared.ruleFile}: - { effect: allow, tool: ${JSON.stringify(tool.name)}, because: say why }`,
       ],

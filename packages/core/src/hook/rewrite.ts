@@ -38,7 +38,8 @@ export const runOptions = (given: Arguments, workspace: string, environment: Env
 const defaultPolicies = (given: Arguments, workspace: string, environment: Environment): readonly string[] => {
   const home = homeOf(environment)
   const found = findPolicies({
-    ...{ workspace: parseAbsolutePath(workspace, 'the workspace'), home },
+    workspace: parseAbsolutePath(workspace, 'the workspace'),
+    home,
     configFolder: configFolderOf(environment, home),
     ruleFiles: given.values.get('rules') ?? [],
   })

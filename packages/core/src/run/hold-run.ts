@@ -33,7 +33,10 @@ export const holdRun = (order: RunOrder, file: string): HeldRun => {
   const { name, hash } = manifestOf(given)
   if (verdict.verdict === 'beyond')
     throw fail('manifest-exceeded', {
-      ...{ what: 'the command', name, hash, differences: verdict.differences.join('; ') },
+      what: 'the command',
+      name,
+      hash,
+      differences: verdict.differences.join('; '),
       fix: FIX,
     })
   const { key } = given.files

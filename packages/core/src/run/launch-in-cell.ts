@@ -17,7 +17,12 @@ export const launchInCell =
     const open = await sandbox
     const run = (passed: Environment, granted: object) =>
       open.run({
-        ...{ argv, boundary, cwd, beforeStart, ...granted, ...input },
+        argv,
+        boundary,
+        cwd,
+        beforeStart,
+        ...granted,
+        ...input,
         ...withoutUndefined({ searchPath: environment['PATH'] }),
         hostEnvironment: withoutUndefined(passed),
       })

@@ -76,7 +76,10 @@ const performRecorded = async (
   const runGate = openRunGate(prepared)
   const { gate, call, sessionId } = runGate
   const events = createEventStream({
-    ...{ sessionId, now: Date.now, newId: randomUUID, record: audit.append },
+    sessionId,
+    now: Date.now,
+    newId: randomUUID,
+    record: audit.append,
     ...(manifest === undefined ? {} : { context: { manifest_hash: manifest.hash } }),
   })
   events.on('permission.evaluated', ({ permission_decision: decision }) => {
@@ -91,7 +94,13 @@ const performRecorded = async (
   }, ownFiles)
   const person = personAtTerminal(runGate, prepared)
   const services: CallServices<CallTool> = {
-    ...{ gate, events, runner, registeredCalls: undefined, revise, now: Date.now, begin: () => undefined },
+    gate,
+    events,
+    runner,
+    registeredCalls: undefined,
+    revise,
+    now: Date.now,
+    begin: () => undefined,
     tools: new Map([[tool.name, { gate: tool, cwd: order.cwd }]]),
     approval: { approve: person.approve, otherwise: 'deny' },
     record: recordSettingsOf(environment),
@@ -129,9 +138,17 @@ const ignore = (): void => undefined
 
 /** The command itself has the terminal and its signals. */
 const NOBODY_LISTENS = {
-  ...{ session: 'main', isSuspending: false, resumed: undefined },
-  ...{ signal: undefined, onOutput: undefined, onProgress: ignore, onLog: ignore, onInvocation: ignore },
-  ...{ resume: undefined, askedWith: undefined, attachment: undefined },
+  session: 'main',
+  isSuspending: false,
+  resumed: undefined,
+  signal: undefined,
+  onOutput: undefined,
+  onProgress: ignore,
+  onLog: ignore,
+  onInvocation: ignore,
+  resume: undefined,
+  askedWith: undefined,
+  attachment: undefined,
 }
 
 /** The error of the log has the fix. */

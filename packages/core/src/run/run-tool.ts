@@ -57,7 +57,13 @@ const SCHEMA = {
   type: 'object',
   properties: {
     argv: commandLine({ type: 'array', items: { type: 'string' } }),
-    ...{ line: said(), program: said(), cwd: said(), workspace: said(), grants: said(), form: said(), policy: said() },
+    line: said(),
+    program: said(),
+    cwd: said(),
+    workspace: said(),
+    grants: said(),
+    form: said(),
+    policy: said(),
   },
 }
 

@@ -112,7 +112,10 @@ export const recordAnswer = async (
 type AskedIds = Pick<PermissionDecision, 'call_id' | 'tool' | 'decision_id' | 'approval_action_id'>
 
 const approvalIdsOf = ({ call_id, tool, decision_id, approval_action_id }: AskedIds) => ({
-  ...{ call_id, tool, decision_id, approval_action_id: approval_action_id ?? '' },
+  call_id,
+  tool,
+  decision_id,
+  approval_action_id: approval_action_id ?? '',
 })
 
 const ask = async (

@@ -102,7 +102,9 @@ const assemble = async (
   requireKnownTools(rules.own, names)
   const sessionId = randomUUID()
   const events = createEventStream({
-    ...{ sessionId, now: Date.now, newId: randomUUID },
+    sessionId,
+    now: Date.now,
+    newId: randomUUID,
     ...withoutUndefined({ record: audit?.append, context: contextOf(options.context, manifest) }),
   })
   if (options.onEvent !== undefined) events.on('*', options.onEvent)
@@ -112,7 +114,11 @@ const assemble = async (
     openGate(options, {
       tools: tools.list,
       ruleSets: [...rules.ofFiles, ...own.values()],
-      ...{ mode, usedApprovals, events, registeredCalls, turns },
+      mode,
+      usedApprovals,
+      events,
+      registeredCalls,
+      turns,
     })
   let living: LivingState = {
     mode: options.mode ?? 'default',
@@ -150,7 +156,11 @@ const assemble = async (
   const sessions = createSessions(options.budget, resumed, Date.now)
   let listed = listTools(firstTools.list)
   const calls = createCalls({
-    ...{ options, services, sessions, widener, turns },
+    options,
+    services,
+    sessions,
+    widener,
+    turns,
     unconfined: { runner: cells.unconfined, twinOf: (tool) => living.tools.unconfined(tool) },
     nameOf: (modelName) => listed.find((each) => each.modelName === modelName)?.name ?? modelName,
   })
@@ -158,7 +168,8 @@ const assemble = async (
 
   const changes = createSessionChanges({
     first: living,
-    ...{ gate, events },
+    gate,
+    events,
     openGate: (next) => {
       cells.check(next.tools.list)
       return gateOf(next)
@@ -193,8 +204,12 @@ const assemble = async (
 
   return {
     ...changes,
-    ...{ call: calls.call, callStream: calls.callStream, callFromModel: calls.callFromModel },
-    ...{ resume: calls.resume, evaluate: calls.evaluate, runUnconfined: calls.runUnconfined },
+    call: calls.call,
+    callStream: calls.callStream,
+    callFromModel: calls.callFromModel,
+    resume: calls.resume,
+    evaluate: calls.evaluate,
+    runUnconfined: calls.runUnconfined,
     prewarm: async (name, input) => {
       calls.requireOpen()
       await cells.prewarm(name === undefined ? undefined : requireTool(byName, name), input)

@@ -112,14 +112,12 @@ const CASES: readonly Case[] = [
     arrives: { 'x-goog-api-key': SECRET },
   },
   {
-    ...{
-      policy: 'aws-bedrock',
-      credential: 'aws-keys',
-      variable: 'OWN_AWS_KEYS',
-      host: 'bedrock-runtime.eu-central-1.amazonaws.com',
-      path: '/model/m/invoke',
-      secret: `AKIDREAL:${SECRET}`,
-    },
+    policy: 'aws-bedrock',
+    credential: 'aws-keys',
+    variable: 'OWN_AWS_KEYS',
+    host: 'bedrock-runtime.eu-central-1.amazonaws.com',
+    path: '/model/m/invoke',
+    secret: `AKIDREAL:${SECRET}`,
     request: (url) =>
       `${curl(url)} -d "{}" --aws-sigv4 aws:amz:eu-central-1:bedrock --user "$AWS_ACCESS_KEY_ID:$AWS_SECRET_ACCESS_KEY"`,
     arrives: {

@@ -58,7 +58,8 @@ describe('cordon doctor', () => {
     const variables = { DOCKER_HOST: 'unix:///nowhere/engine.sock' }
     const { engine } = JSON.parse(cordon(['doctor', '--json'], { environment: variables }).stdout) as Diagnosis
     expect(engine).toEqual({
-      ...{ found: null, silent: [] },
+      found: null,
+      silent: [],
       fix: 'start the engine of DOCKER_HOST=unix:///nowhere/engine.sock, or unset DOCKER_HOST',
     })
     expect(cordon(['doctor'], { environment: variables }).stdout).toMatch(

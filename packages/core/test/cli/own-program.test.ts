@@ -182,7 +182,8 @@ const installPackageAgain = (): void => {
 test('why shows one line for each package that could not be removed', () => {
   run('namespaces', 'rm -r node_modules/yaml')
   const { stdout } = spawnSync(command, ['why', 'last'], {
-    ...{ cwd: project, encoding: 'utf8' },
+    cwd: project,
+    encoding: 'utf8',
     env: { PATH: '/usr/bin:/bin', HOME: join(root, 'home') },
   })
   const lines = stdout.split('\n').filter((line) => line.includes('refused write of'))
@@ -192,7 +193,8 @@ test('why shows one line for each package that could not be removed', () => {
 
 test('a grant of the package itself is refused with the fix', () => {
   const { status, stdout, stderr } = spawnSync(command, ['run', '--write', 'node_modules/cordon', '--', 'true'], {
-    ...{ cwd: project, encoding: 'utf8' },
+    cwd: project,
+    encoding: 'utf8',
     env: { PATH: '/usr/bin:/bin', HOME: join(root, 'home') },
   })
   expect({ status, stdout }).toEqual({ status: 125, stdout: '' })

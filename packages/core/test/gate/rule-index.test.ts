@@ -81,7 +81,12 @@ const facts: fc.Arbitrary<CallFacts> = fc
     hosts: fc.array(address, { maxLength: 2 }),
   })
   .map(({ tool, input: given, line: words, isShell, runs, hosts }) => ({
-    ...{ tool, input: given, paths: [], suspectedPaths: [], suspectedUrls: [], folded: [] },
+    tool,
+    input: given,
+    paths: [],
+    suspectedPaths: [],
+    suspectedUrls: [],
+    folded: [],
     urls: hosts.flatMap(urlOf),
     commands: runs ? [isShell ? readCommand(words.join(' ')) : readArgv(words)] : [],
   }))
@@ -154,9 +159,13 @@ describe('an index of rules', () => {
     const index = indexRules([{ ...set, rules: watched }])
     compared = 0
     const { deciding } = index.judge({
-      ...{ paths: [], suspectedPaths: [], suspectedUrls: [], folded: [] },
+      paths: [],
+      suspectedPaths: [],
+      suspectedUrls: [],
+      folded: [],
       urls: urlOf('10.0.77.1'),
-      ...{ tool: 'my-tool-77-here', input: { branch: 'my-77-xy', key77: 'x' } },
+      tool: 'my-tool-77-here',
+      input: { branch: 'my-77-xy', key77: 'x' },
       commands: [readArgv(['git', 'push-77', 'feature-77'])],
     })
     expect(deciding.map(({ place }) => place)).toHaveLength(1)

@@ -31,13 +31,19 @@ export const agentPlace = (): AgentPlace => {
   mkdirSync(home)
   writeFileSync(join(root, 'secret'), 'a secret\n')
   const environment = {
-    ...{ PATH: '/usr/local/bin:/usr/bin:/bin', HOME: home, LANG: 'C.UTF-8', SHELL: '/bin/bash' },
+    PATH: '/usr/local/bin:/usr/bin:/bin',
+    HOME: home,
+    LANG: 'C.UTF-8',
+    SHELL: '/bin/bash',
     XDG_STATE_HOME: join(home, '.local/state'),
     XDG_CONFIG_HOME: join(home, '.config'),
     XDG_DATA_HOME: DATA_HOME,
   }
   return {
-    ...{ root, workspace, home, environment },
+    root,
+    workspace,
+    home,
+    environment,
     cordon: (words) => cordon(words, { cwd: workspace, environment }),
     setRules: (text) => {
       const file = join(home, '.config/cordon/rules.yaml')

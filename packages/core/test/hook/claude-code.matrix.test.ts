@@ -41,7 +41,9 @@ const commandFor = (more: readonly string[]) => (url: string) => ({
   program: PROGRAM ?? '',
   words: [...WORDS, ...more],
   environment: {
-    ...{ ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: 'none', DISABLE_AUTOUPDATER: '1' },
+    ANTHROPIC_BASE_URL: url,
+    ANTHROPIC_API_KEY: 'none',
+    DISABLE_AUTOUPDATER: '1',
     CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
   },
 })

@@ -95,7 +95,11 @@ const hookOfCodex = (): { readonly key: string; readonly currentHash: string } =
   const script =
     '{ cat; until grep -q \'"id":2\' answers; do sleep 0.1; done; } | "$0" app-server > answers; cat answers'
   const { stdout } = spawnSync('/bin/sh', ['-c', script, PROGRAM ?? ''], {
-    ...{ cwd: place.root, env: place.environment, input, encoding: 'utf8', timeout: ENDS_WHAT_HANGS_MS },
+    cwd: place.root,
+    env: place.environment,
+    input,
+    encoding: 'utf8',
+    timeout: ENDS_WHAT_HANGS_MS,
   })
   const answer = stdout.split('\n').find((line) => line.includes('"id":2')) ?? '{}'
   const { result } = JSON.parse(answer) as { result: { data: { hooks: { key: string; currentHash: string }[] }[] } }

@@ -25,7 +25,9 @@ afterAll(() => {
 
 const cordon = (words: readonly string[], input = '') => {
   const { status, stdout, stderr } = spawnSync(command, words, {
-    ...{ cwd: project, encoding: 'utf8', input },
+    cwd: project,
+    encoding: 'utf8',
+    input,
     env: { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: join(root, 'home'), CLAUDE_PROJECT_DIR: project },
   })
   return { status, stdout, stderr }
@@ -76,7 +78,9 @@ test('a hook whose grants contain the copy refuses with a way out, and install a
     join(data(), 'bin/cordon'),
     ['hook', 'claude-code', '--write', join(root, 'home')],
     {
-      ...{ cwd: project, encoding: 'utf8', input: JSON.stringify(call) },
+      cwd: project,
+      encoding: 'utf8',
+      input: JSON.stringify(call),
       env: { PATH: '/usr/bin:/bin', HOME: join(root, 'home'), CLAUDE_PROJECT_DIR: project },
     },
   )
@@ -90,11 +94,16 @@ test('a file tool cannot make or change what the project would start, and can wr
   expect(install().status).toBe(0)
   const decisionFor = (path: string): string => {
     const call = {
-      ...{ hook_event_name: 'PreToolUse', tool_name: 'Write', cwd: project, permission_mode: 'acceptEdits' },
+      hook_event_name: 'PreToolUse',
+      tool_name: 'Write',
+      cwd: project,
+      permission_mode: 'acceptEdits',
       tool_input: { file_path: join(project, 'node_modules', path), content: 'x' },
     }
     const { stdout } = spawnSync(join(data(), 'bin/cordon'), ['hook', 'claude-code'], {
-      ...{ cwd: project, encoding: 'utf8', input: JSON.stringify(call) },
+      cwd: project,
+      encoding: 'utf8',
+      input: JSON.stringify(call),
       env: { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: join(root, 'home'), CLAUDE_PROJECT_DIR: project },
     })
     return /"permissionDecision":\s*"(\w+)"/.exec(stdout)?.[1] ?? 'none'

@@ -12,7 +12,12 @@ const place = hookPlace()
 const { workspace, home, hook, shell, write, cordon } = place
 
 const message = (tool: string, input: Readonly<Record<string, unknown>>, cwd = workspace) => ({
-  ...{ session_id: 's', hook_event_name: 'PreToolUse', tool_name: tool, tool_input: input, tool_use_id: 't', cwd },
+  session_id: 's',
+  hook_event_name: 'PreToolUse',
+  tool_name: tool,
+  tool_input: input,
+  tool_use_id: 't',
+  cwd,
 })
 const claude = (tool: string, input: Readonly<Record<string, unknown>>, ...options: readonly string[]) =>
   hook('claude-code', message(tool, input), ...options)
@@ -330,9 +335,7 @@ describe('a failure blocks the call', () => {
   })
 
   test('a message that does not end', IN_MATRIX, () => {
-    const blocked = place.shell(
-      `sleep 60 | '${process.execPath}' '${CORDON}' hook claude-code`,
-    )
+    const blocked = place.shell(`sleep 60 | '${process.execPath}' '${CORDON}' hook claude-code`)
     expect(blocked).toMatchObject({ status: 2, stderr: expect.stringContaining('hook-too-slow') as string })
   })
 

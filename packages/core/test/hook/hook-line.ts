@@ -35,12 +35,18 @@ export const hookPlace = (): HookPlace => {
   write('home/secret', 'a secret\n')
   const environment = {
     HOME: home,
-    ...{ XDG_STATE_HOME: join(home, '.local/state'), XDG_CONFIG_HOME: join(home, '.config') },
+    XDG_STATE_HOME: join(home, '.local/state'),
+    XDG_CONFIG_HOME: join(home, '.config'),
     XDG_DATA_HOME: DATA_HOME,
-    ...{ CLAUDE_PROJECT_DIR: workspace, GEMINI_PROJECT_DIR: workspace },
+    CLAUDE_PROJECT_DIR: workspace,
+    GEMINI_PROJECT_DIR: workspace,
   }
   return {
-    ...{ root, workspace, home, environment, write },
+    root,
+    workspace,
+    home,
+    environment,
+    write,
     hook: (agent, message, ...options) =>
       cordon(['hook', agent, ...options], {
         cwd: workspace,
@@ -50,7 +56,8 @@ export const hookPlace = (): HookPlace => {
     cordon: (...words) => cordon(words, { cwd: workspace, environment }),
     shell: (command, cwd = workspace) => {
       const { status, stdout, stderr } = spawnSync('/bin/sh', ['-c', command], {
-        ...{ cwd, encoding: 'utf8' },
+        cwd,
+        encoding: 'utf8',
         env: { PATH: '/usr/bin:/bin', ...environment },
       })
       return { status, stdout, stderr }

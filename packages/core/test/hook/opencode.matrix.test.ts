@@ -38,7 +38,10 @@ const settingsFor = (url: string) => ({
       models: { scripted: { name: 'scripted', tool_call: true, limit: { context: 100_000, output: 1000 } } },
     },
   },
-  ...{ small_model: 'anthropic/scripted', autoupdate: false, share: 'disabled', permission: 'allow' },
+  small_model: 'anthropic/scripted',
+  autoupdate: false,
+  share: 'disabled',
+  permission: 'allow',
 })
 
 const call = (
@@ -51,9 +54,11 @@ const call = (
     words: ['run', '-m', 'anthropic/scripted', 'go'],
     environment: {
       OPENCODE_CONFIG_CONTENT: JSON.stringify(settingsFor(url)),
-      ...{ OPENCODE_DISABLE_MODELS_FETCH: '1', OPENCODE_DISABLE_LSP_DOWNLOAD: '1' },
+      OPENCODE_DISABLE_MODELS_FETCH: '1',
+      OPENCODE_DISABLE_LSP_DOWNLOAD: '1',
       // It installs a package of types for plugins at each start, and waits for that. This registry has none.
-      ...{ npm_config_registry: url, npm_config_fetch_retries: '0' },
+      npm_config_registry: url,
+      npm_config_fetch_retries: '0',
       ...more,
     },
   }))

@@ -88,14 +88,20 @@ const SETTINGS: readonly Setting[] = [
   },
   {
     place: oci('Kubernetes, root without capabilities, `seccomp-cordon.json`', {
-      ...{ seccomp: shipped, signs: 'kubernetes', capabilities: [], noNewPrivileges: true },
+      seccomp: shipped,
+      signs: 'kubernetes',
+      capabilities: [],
+      noNewPrivileges: true,
     }),
     form: 'landlock',
     says: { because: 'root has no capability CAP_SETFCAP here', fix: 'runAsUser: 1000' },
   },
   {
     place: oci('Kubernetes, `hostUsers: false`, `procMount: Unmasked`, `seccomp-cordon.json`', {
-      ...{ seccomp: shipped, signs: 'kubernetes', ownUsers: true, masks: false },
+      seccomp: shipped,
+      signs: 'kubernetes',
+      ownUsers: true,
+      masks: false,
     }),
     form: 'namespaces',
     ownProc: true,

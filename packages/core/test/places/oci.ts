@@ -119,9 +119,7 @@ export const ociContainer = (title: string, settings: OciSettings): Place => {
   }
 }
 
-const bind = (source: string, destination: string) => ({
-  ...{ source, destination, type: 'bind', options: ['rbind', 'ro'] },
-})
+const bind = (source: string, destination: string) => ({ source, destination, type: 'bind', options: ['rbind', 'ro'] })
 
 /** The specification that crun itself proposes, with the settings. */
 const configOf = (settings: OciSettings, argv: readonly string[], more: readonly unknown[]): unknown => {
@@ -157,7 +155,10 @@ const configOf = (settings: OciSettings, argv: readonly string[], more: readonly
       bind('/sys', '/sys'),
       // Before the others: the checkout may be in one of them.
       ...['/tmp', '/var/tmp'].map((destination) => ({
-        ...{ destination, type: 'tmpfs', source: 'tmpfs', options: ['mode=1777'] },
+        destination,
+        type: 'tmpfs',
+        source: 'tmpfs',
+        options: ['mode=1777'],
       })),
       ...systemMounts().map((path) => bind(path, path)),
       ...more,

@@ -42,8 +42,14 @@ describe('a policy', () => {
       scratch: '1.5G',
     }
     expect(parsePolicy({ limits }, 'test').limits).toEqual({
-      ...{ memory: 268_435_456, processes: 16, cpu: 10_000, wall: 120_000, output: 1_048_576 },
-      ...{ openFiles: 64, fileSize: 1024, scratch: 1_610_612_736 },
+      memory: 268_435_456,
+      processes: 16,
+      cpu: 10_000,
+      wall: 120_000,
+      output: 1_048_576,
+      openFiles: 64,
+      fileSize: 1024,
+      scratch: 1_610_612_736,
     })
   })
 

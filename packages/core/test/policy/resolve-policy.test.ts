@@ -5,16 +5,14 @@ import { boundaryOf } from './places.js'
 describe('resolving a policy', () => {
   it('turns unspecified sections into none, and always includes the system', () => {
     expect(boundaryOf({})).toMatchObject({
-      ...{
-        read: [],
-        write: [],
-        network: { kind: 'none' },
-        environment: [],
-        credentials: [],
-        limits: {},
-        presets: ['system'],
-        require: [],
-      },
+      read: [],
+      write: [],
+      network: { kind: 'none' },
+      environment: [],
+      credentials: [],
+      limits: {},
+      presets: ['system'],
+      require: [],
     })
   })
 

@@ -30,8 +30,10 @@ const search = (numRuns: number) =>
   SECONDS === 0
     ? { numRuns, seed: 1 }
     : {
-        ...{ numRuns: 1_000_000_000, endOnFailure: true },
-        ...{ interruptAfterTimeLimit: (SECONDS * 1000) / 2, markInterruptAsFailure: false },
+        numRuns: 1_000_000_000,
+        endOnFailure: true,
+        interruptAfterTimeLimit: (SECONDS * 1000) / 2,
+        markInterruptAsFailure: false,
       }
 const TEST_TIMEOUT = 300_000 + SECONDS * 1000
 

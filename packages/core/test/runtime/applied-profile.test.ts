@@ -101,7 +101,9 @@ describe('a cell is beyond its permit if', () => {
   const built: AppliedProfile = {
     form: 'namespaces',
     network: 'own',
-    ...{ open_files: 64, file_size: 1024 * 1024, cpu_seconds: 4 },
+    open_files: 64,
+    file_size: 1024 * 1024,
+    cpu_seconds: 4,
     writable: ['/var/tmp/out' as never],
     startsAnyProgram: false,
   }

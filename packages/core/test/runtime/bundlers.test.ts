@@ -45,7 +45,9 @@ const byEsbuild = async (outfile: string, options: BuildOptions): Promise<string
 
 const byVite = async (outDir: string, external: string[]): Promise<string> => {
   await buildWithVite({
-    ...{ root: project, logLevel: 'silent', configFile: false },
+    root: project,
+    logLevel: 'silent',
+    configFile: false,
     ssr: { noExternal: true, external },
     build: { ssr: 'program.mjs', outDir, rollupOptions: { output: { entryFileNames: 'program.mjs' } } },
   })

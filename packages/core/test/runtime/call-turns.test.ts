@@ -83,7 +83,9 @@ describe('with one turn', () => {
     })
     const free = processTool({ name: 'free', command: () => ['true'] })
     const cordon = await stage.cordon({
-      ...{ tools: [wait, free], concurrency: 1, mode: 'default' },
+      tools: [wait, free],
+      concurrency: 1,
+      mode: 'default',
       rules: [[{ effect: 'ask', tool: 'wait', because: 'look' }]],
       approve: async () => {
         await asked
@@ -104,7 +106,8 @@ describe('with one turn', () => {
     const free = processTool({ name: 'free', command: () => ['true'] })
     const here = tool({ name: 'here', inProcess: true, policy: { risk: 'low' }, run: callInner })
     const cordon: Cordon = await stage.cordon({
-      ...{ tools: [wait, free, here], concurrency: 1 },
+      tools: [wait, free, here],
+      concurrency: 1,
       hooks: [
         {
           name: 'asks',

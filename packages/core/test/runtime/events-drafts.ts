@@ -51,23 +51,19 @@ const usage = { wall_ms: 12, cpu_ms: 3, max_rss_bytes: 4096 }
 const recorded = recordArguments({ command: 'ls' })
 
 const PROFILE: SandboxProfile = {
-  ...{
-    mode: 'sandboxed',
-    backend: 'native',
-    form: 'landlock',
-    cwd: '/w',
-    read_roots: ['/usr'],
-    write_roots: [],
-    sealed: [],
-  },
-  ...{
-    closed_folders: [],
-    network: 'none',
-    environment_ref: [],
-    process_limits: {},
-    violation_refs: [],
-    enforced: { network: ['seccomp'] },
-  },
+  mode: 'sandboxed',
+  backend: 'native',
+  form: 'landlock',
+  cwd: '/w',
+  read_roots: ['/usr'],
+  write_roots: [],
+  sealed: [],
+  closed_folders: [],
+  network: 'none',
+  environment_ref: [],
+  process_limits: {},
+  violation_refs: [],
+  enforced: { network: ['seccomp'] },
 }
 
 export const DRAFTS: readonly EventDraft[] = [

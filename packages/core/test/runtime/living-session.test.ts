@@ -174,7 +174,11 @@ describe('a change of a session', () => {
     const { decision } = await cordon.evaluate('add', { a: 1 })
     const approvals: ApprovalGrant[] = [
       {
-        ...{ approval_action_id: 'one', tool: 'add', scope: 'call', status: 'active', approved_by: 'ann' },
+        approval_action_id: 'one',
+        tool: 'add',
+        scope: 'call',
+        status: 'active',
+        approved_by: 'ann',
         arguments_hash: decision.arguments_hash ?? '',
         policy_hash: decision.policy_hash ?? '',
         expires_at: Date.now() + 60_000,
@@ -314,7 +318,9 @@ describe('a runtime', () => {
     const seen: string[] = []
     {
       await using cordon = await createCordon({
-        ...{ tools: [add], workspace: stage.workspace, ruleFiles: 'none' },
+        tools: [add],
+        workspace: stage.workspace,
+        ruleFiles: 'none',
         onEvent: ({ type }) => {
           seen.push(type)
         },

@@ -25,7 +25,12 @@ afterEach(async () => {
 
 const cordonWith = async (tools: readonly ToolDefinition[], options: Partial<CordonOptions> = {}): Promise<Cordon> => {
   const cordon = await createCordon({
-    ...{ tools, workspace, home: workspace, ruleFiles: 'none', telemetry: 'off', mode: 'on_request' },
+    tools,
+    workspace,
+    home: workspace,
+    ruleFiles: 'none',
+    telemetry: 'off',
+    mode: 'on_request',
     audit: { path: join(workspace, 'log', 'audit.jsonl') },
     ...options,
   })

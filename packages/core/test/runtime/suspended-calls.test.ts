@@ -33,7 +33,10 @@ const note = (policy = {}) =>
 
 const cordonWith = async (options: Partial<CordonOptions> = {}): Promise<Cordon> => {
   const cordon = await createCordon({
-    ...{ workspace, home: workspace, ruleFiles: 'none', telemetry: 'off' },
+    workspace,
+    home: workspace,
+    ruleFiles: 'none',
+    telemetry: 'off',
     tools: [note()],
     tickets: { key, folder: join(workspace, 'tickets') },
     audit: { path: join(workspace, 'audit.jsonl') },

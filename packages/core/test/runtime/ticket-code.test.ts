@@ -25,7 +25,10 @@ const write = (folder: string, files: Readonly<Record<string, string>>): void =>
 
 const cordonIn = (workspace: string, tools: readonly ToolDefinition[], more: Partial<CordonOptions> = {}) =>
   stage.cordon({
-    ...{ workspace, home: workspace, mode: 'untrusted', tools },
+    workspace,
+    home: workspace,
+    mode: 'untrusted',
+    tools,
     tickets: { key, folder: join(workspace, '.tickets') },
     ...more,
   })

@@ -36,14 +36,20 @@ const plain = tool({ name: 'plain', inProcess: true, run: async ({ n }: { n: num
 
 const open = () =>
   createCordon({
-    ...{ workspace: tmpdir(), ruleFiles: 'none', telemetry: 'off', mode: 'bypass' },
+    workspace: tmpdir(),
+    ruleFiles: 'none',
+    telemetry: 'off',
+    mode: 'bypass',
     tools: [add, grep, plain],
   })
 
 describe('types', () => {
   test('a tool that is written within createCordon knows its input and output too', async () => {
     await using cordon = await createCordon({
-      ...{ workspace: tmpdir(), ruleFiles: 'none', telemetry: 'off', mode: 'bypass' },
+      workspace: tmpdir(),
+      ruleFiles: 'none',
+      telemetry: 'off',
+      mode: 'bypass',
       tools: [
         tool({
           name: 'length',

@@ -176,7 +176,11 @@ const send = (port: number, { host, port: named, use }: RequestWitness): Promise
     }
     const path = use.path === 'ambiguous' ? '/%5c' : encodeURI(use.path)
     const asking = request({
-      ...{ host: '127.0.0.1', port, method: use.method, path, agent: false },
+      host: '127.0.0.1',
+      port,
+      method: use.method,
+      path,
+      agent: false,
       headers: { host: `${host}:${named}` },
     })
     asking.on('response', (answer) => {

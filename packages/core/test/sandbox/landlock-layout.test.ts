@@ -15,8 +15,13 @@ import { path } from '../policy/places.js'
 import { newFolder, plant } from './tree.js'
 
 const SURVEY: LayoutInput['survey'] = {
-  ...{ read: [], write: [], shown: [], links: [] },
-  ...{ hidden: [], sealed: [], carvedLinks: [] },
+  read: [],
+  write: [],
+  shown: [],
+  links: [],
+  hidden: [],
+  sealed: [],
+  carvedLinks: [],
 }
 const NOTHING: LayoutInput = {
   system: { places: [], links: [], files: [] },

@@ -10,8 +10,13 @@ const folder = (text: string) => ({ path: path(text), object: 'directory' as con
 const file = (text: string) => ({ path: path(text), object: 'file' as const })
 
 const SURVEY: LayoutInput['survey'] = {
-  ...{ read: [], write: [], shown: [], links: [] },
-  ...{ hidden: [], sealed: [], carvedLinks: [] },
+  read: [],
+  write: [],
+  shown: [],
+  links: [],
+  hidden: [],
+  sealed: [],
+  carvedLinks: [],
 }
 const NOTHING: LayoutInput = {
   system: {

@@ -208,8 +208,22 @@ export const createWalk = (program: ts.Program, start: ts.Node, agentFile: ts.So
   }
 
   return {
-    ...{ checker, values, origins, enter, enterByName, enterModule, enterDeclaration, enterMember, mentionName },
-    ...{ waitForName, declarations, noteUnseen, use, opaque, mention, writtenTable },
+    checker,
+    values,
+    origins,
+    enter,
+    enterByName,
+    enterModule,
+    enterDeclaration,
+    enterMember,
+    mentionName,
+    waitForName,
+    declarations,
+    noteUnseen,
+    use,
+    opaque,
+    mention,
+    writtenTable,
     isReached: (node) => reached.has(node),
     next: () => work.pop(),
     callByName: (name) => {

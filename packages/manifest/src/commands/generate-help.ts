@@ -19,7 +19,6 @@ export const GENERATE_HELP: CommandHelp = {
         value('format', 'FORM', 'json or yaml (default: yaml if FILE ends in .yaml or .yml, otherwise json)'),
       ],
     },
-    
   ],
   notes: ['Exit status: 0 success; 2 wrong usage, or a file cannot be read; 3 the project cannot be described.'],
 }

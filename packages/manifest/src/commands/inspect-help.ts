@@ -21,7 +21,6 @@ export const INSPECT_HELP: CommandHelp = {
         flag('no-code', 'do not look for unused grants in the code of the project'),
       ],
     },
-    
   ],
   notes: [
     'Exit status: 0 shown; 1 an agent has an exfiltration path; 2 wrong usage; 3 the project cannot be described.',

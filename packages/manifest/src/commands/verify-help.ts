@@ -28,7 +28,6 @@ export const VERIFY_HELP: CommandHelp = {
         value('format', 'FORM', 'text, markdown (pull requests), json, sarif or github (annotations) (default: text)'),
       ],
     },
-    
   ],
   notes: [
     'Acceptances for a commit are kept in cordon.manifest.json of the checkout.',

@@ -24,7 +24,11 @@ export interface Part {
 /** Without what can never be called. */
 export const partsOf = (agent: ManifestAgent): readonly Part[] => [
   ...agent.tools.filter(isCallable).map((tool): Part => ({
-    ...{ agent: agent.name, name: tool.name, is: 'tool', kind: cellKindOf(tool.kind), remote: undefined },
+    agent: agent.name,
+    name: tool.name,
+    is: 'tool',
+    kind: cellKindOf(tool.kind),
+    remote: undefined,
     policy: read(tool.policy, `${agent.name}: ${tool.name}`),
     calls: asksAlways(tool, agent) ? 'ask' : 'run',
   })),
@@ -32,7 +36,11 @@ export const partsOf = (agent: ManifestAgent): readonly Part[] => [
     // The tools of a server that lists none are not known.
     .filter(({ tools }) => tools.length === 0 || tools.some(isCallable))
     .map((server): Part => ({
-      ...{ agent: agent.name, name: server.name, is: 'server', kind: 'mcp', remote: remoteOf(server) },
+      agent: agent.name,
+      name: server.name,
+      is: 'server',
+      kind: 'mcp',
+      remote: remoteOf(server),
       policy: read(server.policy, `${agent.name}: ${server.name}`),
       calls: asksForAll(server, agent) ? 'ask' : 'run',
     })),

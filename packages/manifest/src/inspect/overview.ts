@@ -34,7 +34,11 @@ export const toolRows = ({ agents }: Pick<Manifest, 'agents'>): readonly ToolRow
 
 /** No tool has a policy, so each call is refused. The server itself runs in its cell. */
 const withoutTools = (agent: ManifestAgent, { name, policy }: ManifestServer): ToolRow => ({
-  ...{ agent: agent.name, server: name, tool: '*', kind: 'mcp', approval: 'deny' },
+  agent: agent.name,
+  server: name,
+  tool: '*',
+  kind: 'mcp',
+  approval: 'deny',
   ...grantsOf(read(policy, name), 'mcp'),
 })
 
@@ -51,10 +55,7 @@ const rowOf = (
 
 /** Its policy confines nothing. */
 const EVERYTHING: readonly string[] = ['everything']
-const UNCONFINED = {
-  ...{ reads: EVERYTHING, writes: EVERYTHING, reaches: EVERYTHING },
-  ...{ gets: EVERYTHING, starts: EVERYTHING },
-}
+const UNCONFINED = { reads: EVERYTHING, writes: EVERYTHING, reaches: EVERYTHING, gets: EVERYTHING, starts: EVERYTHING }
 
 const read = (policy: ManifestTool['policy'], where: string): ToolPolicy => {
   try {

@@ -2,7 +2,6 @@ import type TypeScript from 'typescript'
 
 import { fail } from '../errors/errors.js'
 
-
 /** Loads code that needs the compiler, which is a package of the project. */
 export const withCompiler = async <Loaded>(load: () => Promise<Loaded>): Promise<Loaded> => {
   let compiler: { readonly default: Partial<typeof TypeScript> }

@@ -1,6 +1,16 @@
 // Findings about one agent: its tools, its MCP servers, its rules, its mode and its budget.
 import type { Change, Finding, ManifestAgent, ManifestServer, ManifestTool, Owner, PolicyReader } from 'cordon/manifest'
-import { identityOf, makeFinding, named, say, serverAdded, serverFindings, toolAdded, toolFindings, words } from 'cordon/manifest'
+import {
+  identityOf,
+  makeFinding,
+  named,
+  say,
+  serverAdded,
+  serverFindings,
+  toolAdded,
+  toolFindings,
+  words,
+} from 'cordon/manifest'
 import { modeFindings } from './mode-findings.js'
 import { pairUp } from './pair-up.js'
 import type { Traits } from './pair-up.js'

@@ -31,8 +31,6 @@ export const withModule = (
   policy: string,
   options: string,
   files: Files,
-): Case => ({
-  ...{ claim, does, policy, options, files },
-})
+): Case => ({ claim, does, policy, options, files })
 
 export const missed = (says: readonly string[], because: string, each: Case): Missed => ({ ...each, says, because })

@@ -4,13 +4,25 @@ import { manifestOf } from 'cordon/manifest'
 import type { PolicyInput } from 'cordon/policy'
 
 export const toolOf = (name: string, policy: PolicyInput, more: Partial<ManifestTool> = {}): ManifestTool => ({
-  ...{ name, kind: 'function', policy, risk: 'low', egress_class: 'none', input: null, code: null },
-  ...{ constraints: { only_after: [], forbidden: false }, approval: 'allow', argument_gate: 'enforced' },
+  name,
+  kind: 'function',
+  policy,
+  risk: 'low',
+  egress_class: 'none',
+  input: null,
+  code: null,
+  constraints: { only_after: [], forbidden: false },
+  approval: 'allow',
+  argument_gate: 'enforced',
   ...more,
 })
 
 export const serverOf = (name: string, policy: PolicyInput, more: Partial<ManifestServer> = {}): ManifestServer => ({
-  ...{ name, command: [name], pin: null, policy, tools: [toolOf('query', {}, { kind: 'mcp' })] },
+  name,
+  command: [name],
+  pin: null,
+  policy,
+  tools: [toolOf('query', {}, { kind: 'mcp' })],
   ...more,
 })
 
@@ -19,8 +31,14 @@ export const agentOf = (
   tools: readonly ManifestTool[],
   more: Partial<ManifestAgent> = {},
 ): ManifestAgent => ({
-  ...{ name, mode: 'default', budget: {}, rules: [], credentials: {} },
-  ...{ tools, mcp_servers: [], dynamic: [] },
+  name,
+  mode: 'default',
+  budget: {},
+  rules: [],
+  credentials: {},
+  tools,
+  mcp_servers: [],
+  dynamic: [],
   ...more,
 })
 

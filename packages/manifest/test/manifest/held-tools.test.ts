@@ -242,9 +242,7 @@ test('outside of a description createCordon runs calls, whatever else has that n
 })
 
 test('a runtime that only describes refuses every way to run a tool', async () => {
-  const description = {
-    ...{ form: 'cordon-describe/2', project: '/', home: '/', key: KEY, entry: '', agents: [], tools: [] },
-  }
+  const description = { form: 'cordon-describe/2', project: '/', home: '/', key: KEY, entry: '', agents: [], tools: [] }
   ;(globalThis as Record<symbol, unknown>)[DESCRIBING] = description
   const cordon = await createCordon({ workspace: temporaryFolder(), tools: [one], mode: 'bypass' })
   expect(description.agents).toHaveLength(1)

@@ -38,7 +38,8 @@ export const createHttpServer = (url: URL): HttpServer => {
     send: ({ method, headers, body, signal, lane }) =>
       new Promise((resolve, reject) => {
         const options: RequestOptions = {
-          ...{ method, signal },
+          method,
+          signal,
           agent: agents[lane],
           headers: {
             ...headers,

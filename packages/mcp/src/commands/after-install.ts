@@ -42,7 +42,9 @@ const policiesAdvice = (installed: readonly Outcome[], environment: Environment)
   const configFolder = configFolderOf(environment, home)
   const settings = readServerSettings({
     workspace: parseAbsolutePath(process.cwd(), 'the working directory'),
-    ...{ home, configFolder, ruleFiles: [] },
+    home,
+    configFolder,
+    ruleFiles: [],
   })
   const bare = installed.filter(({ server }) => settings.of(nameFor(server)).tools.length === 0)
   if (bare.length === 0) return []

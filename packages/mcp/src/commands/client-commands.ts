@@ -5,7 +5,17 @@ import { CordonError } from 'cordon/errors'
 import { didYouMean } from 'cordon/policy'
 import { isMapping } from 'cordon/shapes'
 
-import { homeOf, paintFor, remotesFolderOf, reportFailure, STDERR, STDOUT, usage, visible, writeText } from 'cordon/commands'
+import {
+  homeOf,
+  paintFor,
+  remotesFolderOf,
+  reportFailure,
+  STDERR,
+  STDOUT,
+  usage,
+  visible,
+  writeText,
+} from 'cordon/commands'
 import type { CommandLine } from 'cordon/commands'
 
 import { afterInstall } from './after-install.js'

@@ -36,7 +36,11 @@ export const mcpLogin = async ({ given, environment }: CommandLine): Promise<num
     return 0
   }
   const pending = await beginLogin({
-    ...{ server, ...place, client: clientIn(given), scopes: scopesIn(given), redirect: redirectIn(given) },
+    server,
+    ...place,
+    client: clientIn(given),
+    scopes: scopesIn(given),
+    redirect: redirectIn(given),
   })
   try {
     if (pending.otherOrigins.length > 0)
@@ -103,7 +107,11 @@ const redirectIn = ({ values }: Arguments): URL | undefined => {
 
 /** What may be shown of a login: no token. */
 const summaryOf = ({ servers, issuer, resource, client_id, scope, expires_at, refresh_token }: KeptLogin) => ({
-  ...{ servers, issuer, resource, client_id, scope },
+  servers,
+  issuer,
+  resource,
+  client_id,
+  scope,
   expires_at: expires_at === undefined ? null : new Date(expires_at).toISOString(),
   renewable: refresh_token !== undefined,
 })

@@ -113,7 +113,11 @@ export const mcp = async ({ given, environment }: CommandLine): Promise<number> 
     const open = connecting({
       first,
       sources: () => servers.map((each) => serverSource(each, place)),
-      ...{ policyOf, audit, environment, manifestFile, isClientAsked: isClientAskedBy(given) },
+      policyOf,
+      audit,
+      environment,
+      manifestFile,
+      isClientAsked: isClientAskedBy(given),
     })
     await serve(open, listeningBy(given))
   } finally {
@@ -153,7 +157,12 @@ const connecting =
             tickets: ticketsIn(join(consentFolderOf(environment, home), 'tickets')),
           }
         : {}),
-      ...{ tools: [], workspace, home, audit, ruleFiles: 'none', rules: ruleSets },
+      tools: [],
+      workspace,
+      home,
+      audit,
+      ruleFiles: 'none',
+      rules: ruleSets,
       mode: first.mode ?? 'on_request',
       configFolder: configFolderOf(environment, home),
       record: recordSettingsOf(environment),
@@ -161,7 +170,12 @@ const connecting =
       ...withoutUndefined({ manifest: manifestFile }),
     })
     const gateway = openGateway({
-      ...{ servers: sources(), cordon, isClientAsked, policyOf, version: version(), send },
+      servers: sources(),
+      cordon,
+      isClientAsked,
+      policyOf,
+      version: version(),
+      send,
       onTrouble: (error) => {
         reportFailure(error, environment)
       },

@@ -108,7 +108,8 @@ export const callTool = async (
   const call = (): Promise<ToolResult> =>
     state !== undefined
       ? cordon.resume(textOf(state), approvalAnswer(fieldsOf(responses[APPROVAL]), by), {
-          ...{ signal, attachment: relayed },
+          signal,
+          attachment: relayed,
           expected: { tool: name, input },
         })
       : cordon.call(name, input, { signal, attachment: relayed, onAsk: isAskedInResults ? 'suspend' : 'wait' })
@@ -139,7 +140,9 @@ const answerOf = (result: ToolResult, { name }: ServerLink): Fields => {
   if (output !== undefined) return fieldsOf(output)
   const { call_id, error } = result.facts
   return refusedResult(result.status === 'ok' ? 'The result is withheld.' : result.reason, {
-    ...{ status: result.status, server: name, call: call_id },
+    status: result.status,
+    server: name,
+    call: call_id,
     ...(error === null ? {} : { error: error.code }),
   })
 }

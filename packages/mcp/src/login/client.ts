@@ -1,7 +1,6 @@
 // Cordon as a client of an authorization server: given by the user, described by a document, or registered.
 import * as oauth from 'oauth4webapi'
 
-
 import { fail } from '../errors/errors.js'
 import { readRegistration, writeRegistration } from './login-files.js'
 import type { KeptLogin, Registration } from './login-files.js'

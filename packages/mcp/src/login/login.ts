@@ -3,7 +3,6 @@ import { randomBytes } from 'node:crypto'
 
 import * as oauth from 'oauth4webapi'
 
-
 import { fail } from '../errors/errors.js'
 import type { LoginPlace } from './access-token.js'
 import { clientAuthOf, clientFor, earlierRegistration, usesGiven } from './client.js'
@@ -54,7 +53,10 @@ export const beginLogin = async (order: LoginOrder): Promise<PendingLogin> => {
   const redirect = await redirectFor(order, authorizationServer)
   try {
     const identity = await clientFor(order.client, {
-      ...{ server, authorizationServer, requests, folder },
+      server,
+      authorizationServer,
+      requests,
+      folder,
       redirect: redirect.uri,
     })
     const scopes = scopesFor(order, discovered)
@@ -85,7 +87,12 @@ export const beginLogin = async (order: LoginOrder): Promise<PendingLogin> => {
     }
     return {
       otherOrigins: otherOriginsOf(authorizationServer),
-      ...{ issuer: authorizationServer.issuer, scopes, url, redirect: redirect.uri, finish, close: redirect.close },
+      issuer: authorizationServer.issuer,
+      scopes,
+      url,
+      redirect: redirect.uri,
+      finish,
+      close: redirect.close,
       pasted: (text) => redirectedTo(text.trim(), redirect.uri, state),
       arrived: within(server, redirect.arrived(state)),
     }

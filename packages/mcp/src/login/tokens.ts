@@ -1,6 +1,5 @@
 import type { TokenEndpointResponse } from 'oauth4webapi'
 
-
 import { fail } from '../errors/errors.js'
 import type { KeptLogin } from './login-files.js'
 

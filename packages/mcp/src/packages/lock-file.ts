@@ -25,13 +25,19 @@ const LOCKED = fields({
   integrity: optional(matching(/^sha(?:512|256)-[\w+/]+=*$/, 'sha512-… or sha256-…')),
   /** If its folder has another name. */
   name: optional(text()),
-  ...{ inBundle: optional(yesOrNo()), optional: optional(yesOrNo()), peer: optional(yesOrNo()) },
-  ...{ devOptional: optional(yesOrNo()), hasInstallScript: optional(yesOrNo()) },
-  ...{ dependencies: optional(valuesOf(text())), optionalDependencies: optional(valuesOf(text())) },
+  inBundle: optional(yesOrNo()),
+  optional: optional(yesOrNo()),
+  peer: optional(yesOrNo()),
+  devOptional: optional(yesOrNo()),
+  hasInstallScript: optional(yesOrNo()),
+  dependencies: optional(valuesOf(text())),
+  optionalDependencies: optional(valuesOf(text())),
   peerDependencies: optional(valuesOf(text())),
   peerDependenciesMeta: optional(valuesOf(fields({ optional: optional(yesOrNo()) }))),
   bundleDependencies: optional(list(text())),
-  ...{ os: optional(list(text())), cpu: optional(list(text())), libc: optional(list(text())) },
+  os: optional(list(text())),
+  cpu: optional(list(text())),
+  libc: optional(list(text())),
 })
 
 const ENTRY = fields({ version: VERSION, integrity: text(), tree: valuesOf(LOCKED) })

@@ -47,7 +47,10 @@ export const sandboxedTool = <
   }
   const published = publishedPolicy(options.policy)
   const config: ToolConfig = {
-    ...{ title, description, inputSchema, outputSchema },
+    title,
+    description,
+    inputSchema,
+    outputSchema,
     annotations: { ...annotations, ...published },
     // Clients of the SDK keep unknown keys here, and drop them from the annotations.
     _meta: published,

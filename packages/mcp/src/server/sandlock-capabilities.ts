@@ -1,6 +1,16 @@
 // The capability keys of sandlock, as a policy. A key that is unknown, or that Cordon cannot enforce in the same way,
 // is refused by its name.
-import { countOf, escapeGlob, invalid, itemsOf, mappingOf, namedNodesOf, parseIpAddress, rootNode, textOf } from 'cordon/policy'
+import {
+  countOf,
+  escapeGlob,
+  invalid,
+  itemsOf,
+  mappingOf,
+  namedNodesOf,
+  parseIpAddress,
+  rootNode,
+  textOf,
+} from 'cordon/policy'
 import type { LimitsInput, PolicyInput, PolicyNode } from 'cordon/policy'
 
 export interface SandlockCapabilities {

@@ -93,7 +93,8 @@ const ratedAs = (policy: ToolPolicy, { risk, egressClass }: Boundary): ToolPolic
 
 const waiting = (server: string, tool: string, input: PolicyInput): CordonError =>
   fail('mcp-proposal-waiting', {
-    ...{ server, tool },
+    server,
+    tool,
     proposal: JSON.stringify(input),
     line: acceptingLine(server, tool, input),
   })

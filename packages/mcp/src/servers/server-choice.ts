@@ -129,7 +129,10 @@ const remoteServer = (
   if (kind === 'published') throw usage(`"${name}" is a remote server, and --publish is for others`, COMMAND)
   const remote = readRemoteServer(nameFor(name), `${line}: "${name}"`, entry)
   return {
-    ...{ name: nameFor(name), argv: bridgeTo(remote.url), variables: {}, cwd: undefined },
+    name: nameFor(name),
+    argv: bridgeTo(remote.url),
+    variables: {},
+    cwd: undefined,
     transport: { kind: 'remote', remote },
   }
 }

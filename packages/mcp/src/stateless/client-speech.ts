@@ -156,7 +156,11 @@ export const createClientSpeech = (toClient: SendToClient, toGateway: (message: 
     const id = lastId
     const token = progressTokenOf(params)
     waiting.set(id, {
-      ...{ request, client, questions: new Map<string, RequestMessage>(), answer: undefined, timer: undefined },
+      request,
+      client,
+      questions: new Map<string, RequestMessage>(),
+      answer: undefined,
+      timer: undefined,
       asker: { id: request.id, token },
     })
     // By this token questions and progress find their request. Those of clients may be equal.

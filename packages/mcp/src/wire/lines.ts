@@ -1,7 +1,6 @@
 import { fail } from '../errors/errors.js'
 // Lines of a byte stream. Each byte is looked at once and copied once, however long a line is.
 
-
 const NEWLINE = 0x0a
 
 /** A message beyond this ends its connection. As objects it takes many times its length. */

@@ -120,7 +120,8 @@ describe('a login at another authorization server', () => {
     done()
     await again
     expect(readLogin(pathOfLogin(place.folder, earlier))).toMatchObject({
-      ...{ access_token: 'renewed', servers: ['https://other.test/'] },
+      access_token: 'renewed',
+      servers: ['https://other.test/'],
     })
   })
 })
@@ -305,7 +306,9 @@ describe('an answer', () => {
     onTestFinished(() => server.close())
     const url = new URL(`https://api.test:${server.port}/`)
     const send = createOwnRequests({
-      ...{ named: url, authorities: [serverAuthority.certificate], pins: new Map([['api.test', [HERE]]]) },
+      named: url,
+      authorities: [serverAuthority.certificate],
+      pins: new Map([['api.test', [HERE]]]),
       ...(timeout === undefined ? {} : { timeout }),
     })
     return send(url, { method: 'GET', headers: {} })

@@ -37,7 +37,10 @@ const get = (url: URL, cookie: string): Promise<IncomingMessage> =>
   new Promise((resolve, reject) => {
     const isTls = url.protocol === 'https:'
     const request = (isTls ? requestTls : requestPlain)({
-      ...{ host: '127.0.0.1', port: url.port, path: `${url.pathname}${url.search}`, agent: false },
+      host: '127.0.0.1',
+      port: url.port,
+      path: `${url.pathname}${url.search}`,
+      agent: false,
       headers: { host: url.host, ...(cookie === '' ? {} : { cookie }) },
       ...(isTls ? { servername: url.hostname, ca: serverAuthority.certificate } : {}),
     })

@@ -64,7 +64,12 @@ export const openLoginStage = async (
   }
   const begin: LoginStage['begin'] = async (order) => {
     const pending = await beginLogin({
-      ...{ ...place, server: server.url, client: NO_CLIENT, redirect: undefined, scopes: [], ...order },
+      ...place,
+      server: server.url,
+      client: NO_CLIENT,
+      redirect: undefined,
+      scopes: [],
+      ...order,
     })
     // Nobody waits for it in tests that bring the redirect themselves.
     pending.arrived.catch(() => undefined)

@@ -220,8 +220,11 @@ const make = (changes) => {
     { name: 'conformance', version: '1' },
     {
       capabilities: {
-        ...{ tools: { listChanged }, prompts: { listChanged }, resources: { listChanged, subscribe: true } },
-        ...{ logging: {}, completions: {} },
+        tools: { listChanged },
+        prompts: { listChanged },
+        resources: { listChanged, subscribe: true },
+        logging: {},
+        completions: {},
       },
       requestState: { verify: state.verify },
     },

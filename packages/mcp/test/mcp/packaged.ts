@@ -47,7 +47,10 @@ export const packagedProject = (home: string, files: Readonly<Record<string, str
   const installed = join(own, 'cache', 'cordon', 'mcp')
   const lockPath = join(folder, '.cordon', 'mcp.lock')
   return {
-    ...{ folder, variables, lockPath, installed },
+    folder,
+    variables,
+    lockPath,
+    installed,
     call: async (words, options = []) => {
       const { client } = await open(words, options)
       const answer = textOf(await client.callTool({ name: 'tell', arguments: {} }))

@@ -58,7 +58,8 @@ const telling =
       const text = `the headers were ${JSON.stringify(request.headers)}`
       const results: Readonly<Record<string, unknown>> = {
         'initialize': {
-          ...{ protocolVersion: '2025-11-25', capabilities: { tools: {} } },
+          protocolVersion: '2025-11-25',
+          capabilities: { tools: {} },
           serverInfo: { name: 'telling', version: '1' },
         },
         'tools/list': { tools: [{ name: 'tell', inputSchema: { type: 'object' } }] },

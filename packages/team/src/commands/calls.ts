@@ -7,7 +7,16 @@ import { CALLS_HELP } from './calls-help.js'
 import { cancelCalls } from './cancel-calls.js'
 import type { CancelledCall } from './cancel-calls.js'
 import type { CommandLine, Paint } from 'cordon/commands'
-import { ageOf, idAmong, renderDuration, renderFacts, renderHash, renderQuoted, renderTable, renderUsage } from 'cordon/commands'
+import {
+  ageOf,
+  idAmong,
+  renderDuration,
+  renderFacts,
+  renderHash,
+  renderQuoted,
+  renderTable,
+  renderUsage,
+} from 'cordon/commands'
 import { callerOf } from './question-text.js'
 import type { CommandContext } from '../options/store-command.js'
 import { runStoreCommand } from '../options/store-command.js'
@@ -60,7 +69,10 @@ const list = async ({ store, team, option, numberOption, print, wrong }: Command
 }
 
 const show = async (context: CommandContext): Promise<number> => {
-  const word = context.oneWord('no call is named, or more than one', 'name one by its id: cordon team calls list has them')
+  const word = context.oneWord(
+    'no call is named, or more than one',
+    'name one by its id: cordon team calls list has them',
+  )
   const call = await context.store.ask('findInvocation', { id: await callIdOf(context, word) })
   context.print(call, (paint) => renderCall(call, paint, context.again(`why ${call.id}`)))
   return 0

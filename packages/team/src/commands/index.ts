@@ -37,13 +37,13 @@ export const PRODUCT: Product = {
     runner: { help: RUNNER_HELP, load: async () => (await import('./runner.js')).runner },
   },
   sources: {
-    approvals: {
+    'approvals': {
       description: APPROVALS_HELP.description,
       groups: APPROVALS_HELP.groups,
       load: async () => (await import('./approvals.js')).approvals,
     },
-    log: { ...LOG_SOURCE_HELP, load: async () => (await import('./sources/log-stored.js')).logStored },
-    why: { ...WHY_SOURCE_HELP, load: async () => (await import('./sources/why-stored.js')).whyStored },
+    'log': { ...LOG_SOURCE_HELP, load: async () => (await import('./sources/log-stored.js')).logStored },
+    'why': { ...WHY_SOURCE_HELP, load: async () => (await import('./sources/why-stored.js')).whyStored },
     'tool versions': VERSIONS_SOURCE_HELP,
   },
   toolVersions: async (line, command) => (await import('./sources/tool-versions.js')).toolVersions(line, command),

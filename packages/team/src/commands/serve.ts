@@ -19,7 +19,17 @@ import { migrate, openPostgres } from '../store/index.js'
 import type { Engine } from '../store/index.js'
 
 import type { Arguments, CommandLine, Environment } from 'cordon/commands'
-import { oneLine, paintFor, parseSpan, STDERR, STDOUT, usage as usageOf, version, visibleWord, writeText } from 'cordon/commands'
+import {
+  oneLine,
+  paintFor,
+  parseSpan,
+  STDERR,
+  STDOUT,
+  usage as usageOf,
+  version,
+  visibleWord,
+  writeText,
+} from 'cordon/commands'
 import { makeFirstTeam, tokenFileOf } from './first-team.js'
 import type { FirstTeam } from './first-team.js'
 import { typedStore } from '../options/store-help.js'

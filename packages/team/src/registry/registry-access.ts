@@ -140,7 +140,11 @@ const inDatabase = ({ engine, owner, agent, speaks }: OwnDatabase, said: Said): 
     registration: (tool) => requireTool(asAgent, owner, tool),
     begin: ({ id: toolId, version }, input, { run, step, ...how }) =>
       beginInvocation(asAgent, {
-        ...{ toolId, version, agent, input, runner: said.name },
+        toolId,
+        version,
+        agent,
+        input,
+        runner: said.name,
         ...withoutUndefined({ teamRunId: run, stepId: step }),
         ...how,
       }),

@@ -24,7 +24,7 @@ import {
 import type { Engine, Invocation } from '../store/index.js'
 
 import { mechanismsHere, openCordon, sourcesOf } from 'cordon/runtime'
-import { createLease, keepLease, } from '../registry/index.js'
+import { createLease, keepLease } from '../registry/index.js'
 import { egressClassOf } from '../tools/egress-class.js'
 
 import { claimedCalls } from './claimed-calls.js'

@@ -5,7 +5,6 @@ import type { Server } from 'node:net'
 
 import { fail } from '../errors/errors.js'
 
-
 const PRIVATE = 0o600
 /** The length of sun_path, without its last NUL. */
 const LONGEST_PATH = 107

@@ -104,11 +104,15 @@ describe('cordon runs', () => {
 test('cordon team tools register accepts expected cost and prices, and shows them', () => {
   const tool = (prices: string) =>
     file('tool.yaml', `key: resize\negress_class: none\nexpected_cost: 0.02\nprices: ${prices}\n`)
-  expect(json(as('ada', 'team', 'tools', 'register', tool('{ call: 0.01, cpu_second: 0.002 }'), '--json'))).toMatchObject({
+  expect(
+    json(as('ada', 'team', 'tools', 'register', tool('{ call: 0.01, cpu_second: 0.002 }'), '--json')),
+  ).toMatchObject({
     expectedCost: 0.02,
     prices: { call: 0.01, cpu_second: 0.002 },
   })
-  expect(as('ada', 'team', 'tools', 'show', 'resize').stdout).toMatch(/it costs 0.02[\s\S]*0.01 a call, 0.002 a cpu_second/)
+  expect(as('ada', 'team', 'tools', 'show', 'resize').stdout).toMatch(
+    /it costs 0.02[\s\S]*0.01 a call, 0.002 a cpu_second/,
+  )
   expect(as('ada', 'team', 'tools', 'register', tool('{ minute: 1 }'))).toMatchObject({
     stderr: expect.stringContaining('minute') as string,
   })

@@ -352,7 +352,8 @@ test(
     expect(
       as(
         'ada',
-        'team', 'tools',
+        'team',
+        'tools',
         'register',
         file('liar.yaml', 'key: liar\negress_class: none\ndefinition: { policy: { network: [api.example.org] } }\n'),
       ),
@@ -360,7 +361,8 @@ test(
     expect(
       as(
         'ada',
-        'team', 'tools',
+        'team',
+        'tools',
         'register',
         file(
           'honest.yaml',

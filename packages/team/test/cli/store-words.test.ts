@@ -82,14 +82,14 @@ describe('a wrong argument is named as it was typed', () => {
   })
 
   test('invalid JSON, and invalid YAML with its line', () => {
-    expect(team.as('ada', 'team', 'tools', 'register', file('tools.json', '[\n  { "key": "x" "name": "y" }\n]'))).toMatchObject(
-      {
-        status: 2,
-        stderr: expect.stringMatching(
-          /file-syntax: .*tools\.json:2 is not valid JSON: [^]*fix: name a file with the tool/i,
-        ) as string,
-      },
-    )
+    expect(
+      team.as('ada', 'team', 'tools', 'register', file('tools.json', '[\n  { "key": "x" "name": "y" }\n]')),
+    ).toMatchObject({
+      status: 2,
+      stderr: expect.stringMatching(
+        /file-syntax: .*tools\.json:2 is not valid JSON: [^]*fix: name a file with the tool/i,
+      ) as string,
+    })
     expect(team.as('ada', 'team', 'tools', 'register', file('tools.yaml', 'key: x\nname: "open\n'))).toMatchObject({
       status: 2,
       stderr: expect.stringMatching(/file-syntax: .*tools\.yaml:\d is not valid YAML: /) as string,

@@ -321,7 +321,14 @@ describeEngines('calls in the registry of a team', (name) => {
         workspace,
         mode: 'on_request',
         tools: [ADD, COUNT],
-        registry: teamRegistry({ engine, owner: 'team', agent: 'agent-1', runner: 'runtime', speaks: 'gateway', execution }),
+        registry: teamRegistry({
+          engine,
+          owner: 'team',
+          agent: 'agent-1',
+          runner: 'runtime',
+          speaks: 'gateway',
+          execution,
+        }),
         ...more,
       })
       try {

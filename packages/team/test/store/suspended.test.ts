@@ -58,7 +58,12 @@ describeEngines('a suspended call in the registry of a team', (name) => {
   ): Promise<Cordon> => {
     const cordon = await createCordon({
       ...(approve === undefined ? {} : { approve }),
-      ...{ workspace, home: workspace, ruleFiles: 'none', telemetry: 'off', tickets: { key }, mode },
+      workspace,
+      home: workspace,
+      ruleFiles: 'none',
+      telemetry: 'off',
+      tickets: { key },
+      mode,
       registry: teamRegistry({ engine, owner: 'team', agent: 'agent-1', runner: 'runtime', speaks: 'gateway' }),
       rules: [
         [

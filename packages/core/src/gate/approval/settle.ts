@@ -83,7 +83,9 @@ export const createSettle = (settings: GateSettings, { questionOf, permit, refus
         const snapshot = takeSnapshot(answer.input)
         if (snapshot.kind === 'problem') return refuse(draft, 'schema', notJson(tool.name, snapshot))
         return evaluate(call, { tool, gate }, draft.model, snapshot.value, {
-          ...{ by: answer.by, approvalActionId, seen: draft.input },
+          by: answer.by,
+          approvalActionId,
+          seen: draft.input,
         })
       }
       case 'deny':

@@ -17,20 +17,23 @@ export type UrlReading =
 
 const DEFAULT_PORTS: ReadonlyMap<string, number> = new Map(
   Object.entries({
-    ...{
-      http: 80,
-      ws: 80,
-      https: 443,
-      wss: 443,
-      ftp: 21,
-      ftps: 990,
-      ssh: 22,
-      sftp: 22,
-      git: 9418,
-      ldap: 389,
-      ldaps: 636,
-    },
-    ...{ postgres: 5432, postgresql: 5432, mysql: 3306, redis: 6379, mongodb: 27017, amqp: 5672 },
+    http: 80,
+    ws: 80,
+    https: 443,
+    wss: 443,
+    ftp: 21,
+    ftps: 990,
+    ssh: 22,
+    sftp: 22,
+    git: 9418,
+    ldap: 389,
+    ldaps: 636,
+    postgres: 5432,
+    postgresql: 5432,
+    mysql: 3306,
+    redis: 6379,
+    mongodb: 27017,
+    amqp: 5672,
   }),
 )
 

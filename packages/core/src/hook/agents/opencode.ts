@@ -48,7 +48,9 @@ export const OPENCODE: Agent = {
     const workspace = textIn(message, 'directory', NAME)
     const { workdir: folder } = args
     return {
-      ...{ tool, action, workspace },
+      tool,
+      action,
+      workspace,
       // A command runs in the folder that the model chooses. It is not the workspace.
       cwd: action.kind === 'shell' && typeof folder === 'string' ? resolve(workspace, folder) : workspace,
       outputs: [join(data === undefined || data === '' ? join(home, '.local/share') : data, 'opencode/tool-output')],

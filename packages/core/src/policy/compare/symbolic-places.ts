@@ -119,8 +119,13 @@ const UNSPECIFIED = { kind: 'unspecified' } as const
 const filesText = (policy: ToolPolicy): string =>
   canonicalPolicy({
     ...policy,
-    ...{ risk: UNSPECIFIED, network: UNSPECIFIED, egressClass: UNSPECIFIED, environment: UNSPECIFIED },
-    ...{ credentials: [], limits: {}, require: [] },
+    risk: UNSPECIFIED,
+    network: UNSPECIFIED,
+    egressClass: UNSPECIFIED,
+    environment: UNSPECIFIED,
+    credentials: [],
+    limits: {},
+    require: [],
   })
 
 /** A path as it is written in a policy. */

@@ -110,7 +110,12 @@ export const createCalls = ({ options, services, sessions, widener, turns, uncon
       { ...gateCall(name, given.input, own, approvals), ...given, ...(isSuspending ? canSuspend : {}) },
       {
         ...listenersOf(asked),
-        ...{ session, isSuspending, resumed: undefined, onApproved: own.keep, resume: invocation, askedWith },
+        session,
+        isSuspending,
+        resumed: undefined,
+        onApproved: own.keep,
+        resume: invocation,
+        askedWith,
         onInvocation: onInvocation ?? ignore,
       },
     )
@@ -137,8 +142,13 @@ export const createCalls = ({ options, services, sessions, widener, turns, uncon
         { ...gateCall(tool, input, own, [], callId), ...canSuspend },
         {
           ...listenersOf(asked),
-          ...{ session, isSuspending: true, resumed: { ticket, answer }, onApproved: own.keep },
-          ...{ resume: invocation ?? undefined, askedWith: undefined, onInvocation: ignore },
+          session,
+          isSuspending: true,
+          resumed: { ticket, answer },
+          onApproved: own.keep,
+          resume: invocation ?? undefined,
+          askedWith: undefined,
+          onInvocation: ignore,
         },
       )
     },
@@ -157,8 +167,13 @@ export const createCalls = ({ options, services, sessions, widener, turns, uncon
       const handlers = {
         ...listenersOf(asked),
         // A person answers for each call: a script that was approved may be another one by the next.
-        ...{ session, isSuspending: false, resumed: undefined, onApproved: () => [] },
-        ...{ resume: undefined, askedWith: undefined, onInvocation: ignore },
+        session,
+        isSuspending: false,
+        resumed: undefined,
+        onApproved: () => [],
+        resume: undefined,
+        askedWith: undefined,
+        onInvocation: ignore,
       }
       return counted(async () => {
         const { result } = await performCall({ ...services, runner: unconfined.runner }, call, handlers, twin)
@@ -179,7 +194,11 @@ export const createCalls = ({ options, services, sessions, widener, turns, uncon
 }
 
 const listenersOf = ({ signal, onProgress = ignore, onOutput, onLog = ignore, attachment }: ResumeOptions) => ({
-  ...{ signal, onProgress, onOutput, onLog, attachment },
+  signal,
+  onProgress,
+  onOutput,
+  onLog,
+  attachment,
 })
 
 const ignore = (): void => undefined

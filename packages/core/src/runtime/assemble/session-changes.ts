@@ -58,7 +58,10 @@ export const createSessionChanges = ({ first, gate, events, openGate, onChange }
       await events.emit({
         type: 'policy.changed',
         call_id: null,
-        ...{ change, because, tool: tool ?? null, policy_hash: policy?.gate.policyHash ?? null },
+        change,
+        because,
+        tool: tool ?? null,
+        policy_hash: policy?.gate.policyHash ?? null,
         permission_state: gate.state(),
       })
     } catch (error) {

@@ -220,7 +220,10 @@ const showToHooks = async (
 ): Promise<Shown> => {
   const { status, output, error } = outcome
   const after = await gate.runHooks(status === 'ok' ? 'post_tool_use' : 'post_tool_failure', {
-    ...{ callId, tool, input: inputs.call, output: output ?? null },
+    callId,
+    tool,
+    input: inputs.call,
+    output: output ?? null,
     ...(error === undefined ? {} : { reason: error.message }),
   })
   if (after.kind === 'denied')

@@ -49,6 +49,8 @@ const withRulesOf = ({ rule_refs }: PermissionDecision, state: PermissionState):
 const OF_TOOLS: readonly string[] = ['tool-failed', 'tool-violated', 'tool-unloadable'] satisfies ErrorCode[]
 
 const describeError = ({ code, message, fix, cause }: CordonError): CallFacts['error'] => ({
-  ...{ code, message, fix: fix ?? null },
+  code,
+  message,
+  fix: fix ?? null,
   ...withoutUndefined({ stack: OF_TOOLS.includes(code) ? stackForOperator(cause) : undefined }),
 })

@@ -30,7 +30,9 @@ export const listTools = (tools: readonly BoundTool[]): readonly ListedTool[] =>
     const { kind, description, schema, destructive } = definition
     const isHeld = kind !== 'in-process'
     return {
-      ...{ name, kind, description },
+      name,
+      kind,
+      description,
       modelName: names.get(name) ?? name,
       risk: boundary.risk.level,
       inputSchema: modelSchemaOf(schema) ?? { type: 'object' },

@@ -148,6 +148,7 @@ export const modulesFolders = (from: string): readonly string[] => {
 }
 
 /** Its sources are edited in cells too, so only the parts that run are read-only. */
-export const isCheckout = (folder: string): boolean => existsSync(join(folder, 'src')) && existsSync(join(folder, 'tsconfig.json'))
+export const isCheckout = (folder: string): boolean =>
+  existsSync(join(folder, 'src')) && existsSync(join(folder, 'tsconfig.json'))
 
 export const isLink = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true

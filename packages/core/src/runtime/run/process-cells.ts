@@ -70,7 +70,10 @@ export const createProcessCells = (
   }
 
   const settingsOf = ({ gate: { boundary }, cwd, observe }: BoundTool): CellSettings => ({
-    ...{ boundary, cwd, hostEnvironment, ...withoutUndefined({ observe }) },
+    boundary,
+    cwd,
+    hostEnvironment,
+    ...withoutUndefined({ observe }),
     ...networks.settingsFor(boundary),
   })
   const run: RunProcess = async (tool, definition, { argv, input, signal, onOutput, beforeStart, network }) => {

@@ -65,7 +65,9 @@ export const describeProcess = async (
   if (result.stdout.byteLength + result.stderr.byteLength > SMALL_BYTES) await sizeInTurns(output)
   const succeeded = result.status === 'exited' && successes.includes(result.exitCode)
   const advised = {
-    ...{ workspace, ownFiles, words: command },
+    workspace,
+    ownFiles,
+    words: command,
     isOfImage: (path: string) => profile.mode === 'sandboxed' && isOfImage(profile, path, [workspace]),
   }
   const failure = () => {

@@ -28,7 +28,11 @@ export const createUnconfinedRunner = (environment: Readonly<Record<string, stri
       if (closing.signal.aborted) throw fail('sandbox-closed', { what: 'runtime' })
       warn(gate.name)
       const result = await runPlainProcess({
-        ...{ argv: command, boundary: gate.boundary, cwd, hostEnvironment: environment, profile },
+        argv: command,
+        boundary: gate.boundary,
+        cwd,
+        hostEnvironment: environment,
+        profile,
         signal: signal === undefined ? closing.signal : AbortSignal.any([signal, closing.signal]),
         ...withoutUndefined({ stdin: definition.stdin?.(input) }),
         ...listening?.input,

@@ -121,8 +121,13 @@ export const settleResumed = async (
   if (!(next instanceof CordonError)) await recordAnswer(asked, answer, next, events)
   else
     await events.emit({
-      ...{ type: 'permission.resolved', ...asked, resolution: 'denied', by: 'by' in answer ? answer.by : null },
-      ...{ reason: next.message, scope: 'call', decision: 'deny' },
+      type: 'permission.resolved',
+      ...asked,
+      resolution: 'denied',
+      by: 'by' in answer ? answer.by : null,
+      reason: next.message,
+      scope: 'call',
+      decision: 'deny',
     })
   return next
 }

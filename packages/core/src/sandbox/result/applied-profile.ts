@@ -21,7 +21,10 @@ export const appliedProfile = (
   { network, open_files, file_size, cpu_seconds }: AppliedEvent,
   { plan, wallSteps }: Pick<PlannedCell, 'plan' | 'wallSteps'>,
 ): AppliedProfile => ({
-  ...{ network, open_files, file_size, cpu_seconds },
+  network,
+  open_files,
+  file_size,
+  cpu_seconds,
   form: plan.form,
   writable: writableIn(plan, wallSteps),
   startsAnyProgram: plan.exec.kind === 'all',

@@ -13,9 +13,18 @@ export const EVENTS = {
   wall: { pid: number() },
   /** Limits of 0 are none. `network`: whether the tool has a network namespace of its own. */
   applied: {
-    ...{ landlock: number(), supervisor: number(), measurable: yesOrNo(), network: oneOf('own', 'shared', 'unknown') },
-    ...{ mounts: number(), rules: number(), sum: number(), filtered: yesOrNo(), unprivileged: yesOrNo() },
-    ...{ open_files: number(), file_size: number(), cpu_seconds: number() },
+    landlock: number(),
+    supervisor: number(),
+    measurable: yesOrNo(),
+    network: oneOf('own', 'shared', 'unknown'),
+    mounts: number(),
+    rules: number(),
+    sum: number(),
+    filtered: yesOrNo(),
+    unprivileged: yesOrNo(),
+    open_files: number(),
+    file_size: number(),
+    cpu_seconds: number(),
   },
   /** An attempt that the launcher takes to be refused. The host judges whether the boundary refused it. */
   open: {
@@ -103,8 +112,13 @@ const readTagged = (tag: string, table: Readonly<Record<string, Shapes>>, value:
 const placeIn = (line: string): Place => {
   const refuse = (): never => bug(`the launcher sent an event that is not understood: ${line.slice(0, 200)}`)
   const place: Place = {
-    ...{ at: () => place, entry: () => place, hidden: () => place },
-    ...{ wrong: refuse, told: refuse, notOneOf: refuse, unknown: refuse },
+    at: () => place,
+    entry: () => place,
+    hidden: () => place,
+    wrong: refuse,
+    told: refuse,
+    notOneOf: refuse,
+    unknown: refuse,
   }
   return place
 }

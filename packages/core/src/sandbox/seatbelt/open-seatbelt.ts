@@ -107,7 +107,11 @@ const runCall = async (
         writeFileSync(file.path, file.content)
     const environment = buildEnvironment(boundary, settings.hostEnvironment ?? {}, temporary, own)
     await input.beforeStart?.({
-      ...{ network: 'unknown', open_files: 0, file_size: 0, cpu_seconds: 0, form: 'seatbelt' },
+      network: 'unknown',
+      open_files: 0,
+      file_size: 0,
+      cpu_seconds: 0,
+      form: 'seatbelt',
       writable: plan.write.map(({ path }) => path),
       startsAnyProgram: plan.exec === 'all',
     })

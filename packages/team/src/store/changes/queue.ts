@@ -4,7 +4,6 @@ import { EventEmitter } from 'node:events'
 
 import type { WorkerPool } from 'graphile-worker'
 
-
 import { fail } from '../../errors/errors.js'
 import type { Engine } from '../engine.js'
 import { LOCK_MS, untilNotHeld } from '../engine/migrate.js'

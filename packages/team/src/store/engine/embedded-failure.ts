@@ -6,7 +6,6 @@ import type { PGlite } from '@electric-sql/pglite'
 
 import { fail } from '../../errors/errors.js'
 
-
 /** The size of a file of its write-ahead log. Each start begins one. */
 const LEAST_FREE_BYTES = 16 * 1024 * 1024
 

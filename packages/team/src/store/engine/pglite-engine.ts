@@ -4,7 +4,6 @@ import { dirname, join } from 'node:path'
 
 import type { PGlite } from '@electric-sql/pglite'
 
-
 import { fail } from '../../errors/errors.js'
 import { guardProgram } from './embedded-failure.js'
 import { engineOf } from './embedded-engine.js'

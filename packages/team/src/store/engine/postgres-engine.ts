@@ -3,7 +3,6 @@ import { createHash } from 'node:crypto'
 
 import type pg from 'pg'
 
-
 import { fail } from '../../errors/errors.js'
 import { guardAnswers, streamOf } from './answer-guard.js'
 import type { Engine, Session } from '../engine.js'

@@ -2,7 +2,6 @@
 // admin, which seals, and hosts that run tools, which open, have the key.
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto'
 
-
 import { fail } from '../../errors/errors.js'
 import type { Queryable } from '../engine.js'
 import { callFunction, callProcedure, columnsOf } from './statements.js'

@@ -1,5 +1,18 @@
 // Members, profiles, budgets, tokens and tools as the registry answers them: their types, and the schemas of the API.
-import { called, count, fields, list, mapping, number, oneOf, orNull, such, text, valuesOf, yesOrNo } from 'cordon/shapes'
+import {
+  called,
+  count,
+  fields,
+  list,
+  mapping,
+  number,
+  oneOf,
+  orNull,
+  such,
+  text,
+  valuesOf,
+  yesOrNo,
+} from 'cordon/shapes'
 import type { Shape, Shaped } from 'cordon/shapes'
 import { aTime, anId } from './rows.js'
 import type { RowOf } from './rows.js'
