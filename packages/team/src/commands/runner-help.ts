@@ -24,6 +24,7 @@ export const RUNNER_HELP: CommandHelp = {
         value('key', 'FILE', 'key for credentials of the registry, ID=store:TEAM/NAME (default: $CORDON_KEY_FILE)'),
         values('resolve', 'HOST=ADDRESS', 'use this address for a granted host'),
         value('upstream-ca', 'FILE', 'trust these certificates for granted hosts'),
+        value('health', 'DIR', 'keep the files alive and ready there, for probes'),
         flag('json', 'print events as lines of JSON'),
       ],
     },

@@ -15,22 +15,15 @@ import { loadToolFiles } from '../tools/tool-files.js'
 import type { RunnerTool } from '../tools/tool-files.js'
 import { installQueue, migrate, openPostgres } from '../store/index.js'
 
-import {
-  auditPathOf,
-  configFolderOf,
-  counted,
-  oneLine,
-  ownFilesOf,
-  readEgress,
-  readOnly,
-  STDERR,
-  STDOUT,
-  usage as usageOf,
-  withheld,
-  writeText,
-} from 'cordon/commands'
+import { usage as usageOf } from 'cordon/commands'
 import type { CommandLine, Environment } from 'cordon/commands'
+import { STDERR, STDOUT, oneLine, writeText } from 'cordon/commands'
+import { readEgress } from 'cordon/commands'
+import { ownFilesOf, readOnly, withheld } from 'cordon/commands'
+import { auditPathOf, configFolderOf } from 'cordon/commands'
 import { sealingKeyOf } from '../options/sealing-key.js'
+import { counted } from 'cordon/commands'
+import { openHealthFiles } from './health-files.js'
 
 const usage = (problem: string, fix?: string) => usageOf(problem, 'cordon runner', fix)
 
@@ -63,6 +56,17 @@ export const runner = async ({ given, environment }: CommandLine): Promise<numbe
       process.argv[1],
       'install Cordon outside of the folders that tools may write: npm install -g cordon',
     )
+  const tell = (news: RunnerNews): void => {
+    if (given.switches.has('json')) writeText(STDOUT, `${JSON.stringify(news)}\n`)
+    else writeText(STDERR, `cordon: ${oneLine(describe(news))}\n`)
+  }
+  const healthFolder = one('health')
+  const health =
+    healthFolder === undefined
+      ? undefined
+      : openHealthFiles(healthFolder, (because) => {
+          tell({ kind: 'trouble', because })
+        })
   const signals = hearSignals()
   const started = await startRunner({
     url,
@@ -81,15 +85,13 @@ export const runner = async ({ given, environment }: CommandLine): Promise<numbe
       ownFiles: ownFilesOption([
         ...ownFilesOf(environment, homedir()),
         ...(keyFile === undefined ? [] : [withheld(keyFile, 'the key of credentials')]),
+        ...(healthFolder === undefined ? [] : [withheld(healthFolder, 'the files for probes')]),
         ...readOnly([one('upstream-ca'), ...tools.map(({ file }) => file)], 'a file of this runner'),
       ]),
     },
     ...timesOf(environment),
-    ...withoutUndefined({ sealingKey }),
-    tell: (news) => {
-      if (given.switches.has('json')) writeText(STDOUT, `${JSON.stringify(news)}\n`)
-      else writeText(STDERR, `cordon: ${oneLine(describe(news))}\n`)
-    },
+    ...withoutUndefined({ sealingKey, tellHealth: health?.write }),
+    tell,
   })
   await signals.obey(started)
   return 0

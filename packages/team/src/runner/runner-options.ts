@@ -32,6 +32,8 @@ export interface RunnerOptions {
   /** How often it looks for registered tools and for calls of lost runners. */
   readonly upkeepMs?: number
   readonly tell?: (news: RunnerNews) => void
+  /** Called at every heartbeat, with whether it claims calls: its lease is held, and it does not drain. */
+  readonly tellHealth?: (isReady: boolean) => void
 }
 
 /** What a runner reports to people. */

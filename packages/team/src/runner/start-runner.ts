@@ -88,6 +88,7 @@ const begin = async (options: RunnerOptions, engine: Engine, silentMs: number): 
     runtime,
     sealingKey,
     tell = () => undefined,
+    tellHealth = () => undefined,
     heartbeatMs = RUNNER_DEFAULTS.heartbeatMs,
     upkeepMs = RUNNER_DEFAULTS.upkeepMs,
   } = options
@@ -200,16 +201,23 @@ const begin = async (options: RunnerOptions, engine: Engine, silentMs: number): 
   }, upkeepMs)
   tell({ kind: 'ready', runner: name, holds })
   await serve()
+  const reportHealth = (): void => {
+    tellHealth(lease.isHeld() && !isDraining)
+  }
+  reportHealth()
+  const reports = setInterval(reportHealth, heartbeatMs)
 
   let draining: Promise<void> | undefined
   const drain = async (): Promise<void> => {
     isDraining = true
+    reportHealth()
     tell({ kind: 'draining', calls: running.size })
     clearInterval(upkeep)
     await lease.renew()
     await queue.close()
     await Promise.all(Array.from(running.values(), ({ done }) => done))
     clearInterval(beats)
+    clearInterval(reports)
     await Promise.all([cordon.close(), changes.close()])
     await engine.close()
   }

@@ -65,6 +65,8 @@ export interface HostSettings {
   readonly url?: string
   readonly tools?: string
   readonly silentMs?: number
+  /** Further words of its command. */
+  readonly options?: readonly string[]
 }
 
 /** How long a runner is silent before its calls are taken from it: short for a test, long enough for a busy machine. */
@@ -226,6 +228,7 @@ const startHost = (
     url = given.url,
     tools = given.tools,
     silentMs = SILENT_MS,
+    options = [],
   } = settings
   const words = [
     ...within,
@@ -244,6 +247,7 @@ const startHost = (
     String(concurrency),
     '--json',
     ...labels.flatMap((label) => ['--label', label]),
+    ...options,
   ]
   const child = spawn(words[0] ?? '', words.slice(1), {
     cwd: given.workspace,
