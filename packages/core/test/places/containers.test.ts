@@ -1,14 +1,13 @@
 // Cordon inside containers as Docker, podman, containerd and Kubernetes make them. docs/containers.md has this table.
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 
 import { describe, expect, test } from 'vitest'
 
-import { REPOSITORY } from '../../../../test/repository.js'
 import type { Diagnosis } from '../../src/commands/doctor/diagnosis.js'
-import { readDocument } from '../../src/policy/index.js'
 import { needs } from '../../../../test/requirement.js'
+import { REPOSITORY } from '../../../../test/repository.js'
 
 import { startHostServer } from './host-server.js'
 import { addedCalls, defaultProfile, ociContainer, profileWithout, shippedProfile } from './oci.js'
@@ -193,45 +192,6 @@ describe.runIf(OBSTACLE === undefined)('a restricted pod with the shipped profil
     expect(diagnosis.form).toBe('landlock')
     expect(aboutNamespaces(diagnosis)?.because).toContain(`refuses ${call} (`)
   })
-})
-
-interface Pod {
-  readonly spec: {
-    readonly securityContext: Readonly<Record<string, unknown>>
-    readonly volumes: readonly Readonly<Record<string, unknown>>[]
-    readonly containers: readonly {
-      readonly securityContext: Readonly<Record<string, unknown>>
-      readonly env: readonly { readonly name: string; readonly value?: string }[]
-      readonly volumeMounts: readonly { readonly mountPath: string }[]
-    }[]
-  } & Readonly<Record<string, unknown>>
-}
-
-const [namespace, deployment] = readFileSync(join(REPOSITORY, 'deploy', 'kubernetes.yaml'), 'utf8')
-  .split('\n---\n')
-  .map((text) => readDocument(text, 'kubernetes.yaml').value)
-const { spec } = (deployment as { readonly spec: { readonly template: Pod } }).spec.template
-
-// A volume of the kind emptyDir has the mode 0777, and Cordon refuses to keep its log in such a folder.
-test('the audit log of deploy/kubernetes.yaml is in a folder inside a volume, and not in the volume itself', () => {
-  const [{ env, volumeMounts } = { env: [], volumeMounts: [] }] = spec.containers
-  const folder = dirname(env.find(({ name }) => name === 'CORDON_AUDIT')?.value ?? '')
-  const volumes = volumeMounts.map(({ mountPath }) => mountPath)
-  expect(volumes).toContain(dirname(folder))
-  expect(volumes).not.toContain(folder)
-})
-
-test('the pod of deploy/kubernetes.yaml fits the restricted standard', () => {
-  expect(namespace).toMatchObject({ metadata: { labels: { 'pod-security.kubernetes.io/enforce': 'restricted' } } })
-  expect(spec.securityContext).toMatchObject({ runAsNonRoot: true, seccompProfile: { type: 'Localhost' } })
-  for (const key of ['hostNetwork', 'hostPID', 'hostIPC']) expect(spec).not.toHaveProperty(key)
-  for (const { securityContext } of spec.containers) {
-    expect(securityContext).toMatchObject({ allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } })
-    expect(securityContext).not.toHaveProperty('privileged')
-    expect(securityContext).not.toHaveProperty('procMount')
-  }
-  const permitted = ['name', 'configMap', 'emptyDir']
-  for (const volume of spec.volumes) expect(Object.keys(volume).filter((key) => !permitted.includes(key))).toEqual([])
 })
 
 test('AppArmor can read the profile for containers', (context) => {

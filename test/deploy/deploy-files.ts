@@ -1,0 +1,12 @@
+// The files of deploy/, and what they share.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+export const ROOT = join(import.meta.dirname, '..', '..')
+export const DEPLOY = join(ROOT, 'deploy')
+
+export const deployFile = (name: string): string => readFileSync(join(DEPLOY, name), 'utf8')
+
+const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { readonly version: string }
+/** The image that deploy/Dockerfile builds. */
+export const IMAGE = `cordon:${version}`
