@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process'
 
 import { provideAgents } from './agent-programs.mjs'
+import { provideBaseImages } from './base-images.mjs'
 import { GUESTS, provideGuests } from './guest-parts.mjs'
 import { provideMcpPrograms } from './mcp-programs.mjs'
 import { NEEDS, NEEDS_OF_THE_MATRIX } from './needs.mjs'
@@ -32,6 +33,7 @@ export const installNeedsOfTheMatrix = () => [
   ...installPackages([...NEEDS, ...NEEDS_OF_THE_MATRIX]),
   ...(provideKernel() ? [] : ['a kernel for the virtual machine is missing; node scripts/tests/vm-kernel.mjs']),
   ...provideGuests(GUESTS).map((sentence) => `${sentence}; node scripts/tests/guest-parts.mjs --all`),
+  ...provideBaseImages().map((sentence) => `${sentence}; node scripts/tests/base-images.mjs`),
   ...provideAgents().map((name) => `${name} is missing (hooks); node scripts/tests/agent-programs.mjs`),
   ...provideMcpPrograms().map((name) => `${name} is missing (MCP); node scripts/tests/mcp-programs.mjs`),
   ...provideSdks().map((name) => `${name} is missing (adapters); node scripts/tests/sdk-programs.mjs`),

@@ -142,6 +142,12 @@ export const NEEDS_OF_THE_MATRIX = [
     works: starts(name, '--version'),
   })),
   {
+    name: 'mmdebstrap',
+    packages: ['mmdebstrap'],
+    because: 'the image of deploy/ is built on a Debian of the tests',
+    works: starts('mmdebstrap', '--version'),
+  },
+  {
     name: 'mke2fs',
     packages: ['e2fsprogs'],
     because: 'the disk of a virtual machine is made with it',

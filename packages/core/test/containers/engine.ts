@@ -1,6 +1,6 @@
 // A container engine of the tests: a service on a socket of its own, with its own storage, and images that are made of
 // programs of this host. Nothing is downloaded. It is Podman, or Docker in `npm run test:docker`.
-import { execFileSync, spawn, spawnSync } from 'node:child_process'
+import { execFile, execFileSync, spawn, spawnSync } from 'node:child_process'
 import type { ExecFileSyncOptionsWithStringEncoding } from 'node:child_process'
 import {
   chmodSync,
@@ -17,6 +17,7 @@ import {
 import { request } from 'node:http'
 import { userInfo } from 'node:os'
 import { basename, dirname, join } from 'node:path'
+import { promisify } from 'node:util'
 
 import { afterAll } from 'vitest'
 import type { TestContext } from 'vitest'
@@ -31,6 +32,8 @@ export interface TestEngine {
   readonly image: (root: string, changes?: readonly string[]) => string
   /** The command line of the engine. */
   readonly command: (...words: readonly string[]) => string
+  /** The same for what takes minutes: vitest hears nothing from a process that waits for another. */
+  readonly longCommand: (...words: readonly string[]) => Promise<string>
   /** All containers that exist, running or not. */
   readonly containers: () => readonly string[]
   /** Containers, their folders, and the processes that the engine keeps beside each. */
@@ -106,8 +109,8 @@ const startPodman = async (folder: string, settings: string): Promise<TestEngine
   const [program, ...before] = IS_ROOT
     ? ['unshare', '--mount', '/bin/sh', '-c', ONE_VERSION_OF_CGROUPS, 'sh', 'podman', ...words]
     : ['podman', ...words]
-  const podman = (...more: readonly string[]): string =>
-    execFileSync(program, [...before, ...more], { env: environment, ...QUIETLY }).trim()
+  const commands = commandsOf(program, before, environment)
+  const podman = commands.command
   // All rootless commands share one mount namespace.
   if (!IS_ROOT && existsSync(SECOND_CGROUPS)) podman('unshare', 'mount', '-t', 'tmpfs', 'none', SECOND_CGROUPS)
   const service = spawn(program, [...before, 'system', 'service', '--time=0', `unix://${socket}`], {
@@ -129,7 +132,7 @@ const startPodman = async (folder: string, settings: string): Promise<TestEngine
   })
   await untilAnswers(socket)
   const folders = () => readdirSync(inside('storage/overlay-containers')).filter((name) => /^[0-9a-f]{64}$/.test(name))
-  return engineOf({ socket, folder, command: podman, folders, monitor: 'conmon' })
+  return engineOf({ socket, folder, ...commands, folders, monitor: 'conmon' })
 }
 
 /** Debian's, unpacked by scripts/tests/docker.mjs. Without a bridge, as no container of Cordon has a network. */
@@ -139,8 +142,8 @@ const startDocker = async (folder: string): Promise<TestEngine> => {
   const environment = { PATH: `${programs}:${process.env['PATH'] ?? ''}`, HOME: folder }
   mkdirSync(inside('run'))
   const socket = inside('run/docker.sock')
-  const docker = (...words: readonly string[]): string =>
-    execFileSync('docker', [`--host=unix://${socket}`, ...words], { env: environment, ...QUIETLY }).trim()
+  const commands = commandsOf('docker', [`--host=unix://${socket}`], environment)
+  const docker = commands.command
   const service = spawn(
     'dockerd',
     [
@@ -159,22 +162,35 @@ const startDocker = async (folder: string): Promise<TestEngine> => {
   })
   await untilAnswers(socket)
   const folders = () => readdirSync(inside('storage/containers'))
-  return engineOf({ socket, folder, command: docker, folders, monitor: 'containerd-shim' })
+  return engineOf({ socket, folder, ...commands, folders, monitor: 'containerd-shim' })
 }
 
-interface Started extends Pick<TestEngine, 'socket' | 'folder' | 'command'> {
+type Commands = Pick<TestEngine, 'command' | 'longCommand'>
+
+const commandsOf = (
+  program: string,
+  before: readonly string[],
+  env: Readonly<Record<string, string | undefined>>,
+): Commands => ({
+  command: (...words) => execFileSync(program, [...before, ...words], { env, ...QUIETLY }).trim(),
+  longCommand: async (...words) =>
+    (await promisify(execFile)(program, [...before, ...words], { env, ...QUIETLY })).stdout.trim(),
+})
+
+interface Started extends Commands, Pick<TestEngine, 'socket' | 'folder'> {
   readonly folders: () => readonly string[]
   /** The program of the process that the engine keeps beside each container. */
   readonly monitor: string
 }
 
-const engineOf = ({ socket, folder, command, folders, monitor }: Started): TestEngine => {
+const engineOf = ({ socket, folder, command, longCommand, folders, monitor }: Started): TestEngine => {
   const containers = () => linesOf(command('ps', '--all', '--quiet'))
   const monitors = () => processesWith(folder).filter((pid) => commandOf(pid).startsWith(monitor))
   return {
     socket,
     folder,
     command,
+    longCommand,
     containers,
     left: () => [...containers(), ...folders(), ...monitors()],
     processes: () => monitors().flatMap(childrenOf),

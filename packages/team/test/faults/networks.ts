@@ -6,6 +6,9 @@ export interface Networks {
   readonly address: string
   /** Words before a command that put it into the network of a host. */
   readonly within: (host: number) => readonly string[]
+  /** The file by which a container enters the network of a host. */
+  readonly fileOf: (host: number) => string
+  readonly addressOf: (host: number) => string
   readonly cut: (host: number) => void
   readonly join: (host: number) => void
   readonly remove: () => void
@@ -50,6 +53,8 @@ export const openNetworks = (hosts: number): Networks | undefined => {
   return {
     address: `${subnet}.1`,
     within: (host) => ['ip', 'netns', 'exec', namespace(host)],
+    fileOf: (host) => `/run/netns/${namespace(host)}`,
+    addressOf: (host) => `${subnet}.${String(host + 10)}`,
     cut: (host) => {
       ip('link', 'set', cable(host), 'down')
     },
