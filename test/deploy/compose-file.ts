@@ -1,7 +1,7 @@
 // deploy/docker-compose.yaml as typed values. A key that is not here is an error.
 import { z } from 'zod'
 
-import { readDocument } from '../../src/policy/index.js'
+import { readDocument } from '../../packages/core/src/policy/index.js'
 
 import { IMAGE, deployFile } from './deploy-files.js'
 

@@ -6,9 +6,9 @@ import { join } from 'node:path'
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
-import { openPostgres } from '../../src/store/index.js'
-import { startServer } from '../store/server.js'
-import type { Server } from '../store/server.js'
+import { openPostgres } from '../../packages/team/src/store/index.js'
+import { startServer } from '../../packages/team/test/store/server.js'
+import type { Server } from '../../packages/team/test/store/server.js'
 import { IN_MATRIX } from '../turns.js'
 
 import { ROOT, deployFile } from './deploy-files.js'

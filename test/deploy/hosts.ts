@@ -6,12 +6,12 @@ import { request as requestSecure } from 'node:https'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 
-import { openPostgres } from '../../src/store/index.js'
-import type { Engine } from '../../src/store/index.js'
-import type { TestEngine } from '../containers/engine.js'
-import { openNetworks } from '../faults/networks.js'
-import { startServer } from '../store/server.js'
-import type { Server } from '../store/server.js'
+import { openPostgres } from '../../packages/team/src/store/index.js'
+import type { Engine } from '../../packages/team/src/store/index.js'
+import type { TestEngine } from '../../packages/core/test/containers/engine.js'
+import { openNetworks } from '../../packages/team/test/faults/networks.js'
+import { startServer } from '../../packages/team/test/store/server.js'
+import type { Server } from '../../packages/team/test/store/server.js'
 
 import { DEPLOY, ROOT } from './deploy-files.js'
 

@@ -6,12 +6,12 @@ import { join } from 'node:path'
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 
-import type { Diagnosis } from '../../src/cli/doctor/diagnosis.js'
-import { speakingAs } from '../../src/store/index.js'
-import { showQuestion } from '../../src/store/registry/approvals.js'
-import { approveInvocation } from '../../src/store/registry/invocations.js'
-import { requireEngine, startEngine } from '../containers/engine.js'
-import type { TestEngine } from '../containers/engine.js'
+import type { Diagnosis } from '../../packages/core/src/commands/doctor/diagnosis.js'
+import { speakingAs } from '../../packages/team/src/store/index.js'
+import { showQuestion } from '../../packages/team/src/store/registry/approvals.js'
+import { approveInvocation } from '../../packages/team/src/store/registry/invocations.js'
+import { requireEngine, startEngine } from '../../packages/core/test/containers/engine.js'
+import type { TestEngine } from '../../packages/core/test/containers/engine.js'
 
 import { asWritten, composeDocument, parseCompose } from './compose-file.js'
 import { DEPLOY, deployFile } from './deploy-files.js'

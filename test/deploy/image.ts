@@ -3,8 +3,8 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { NPM_CACHE, baseImage } from '../../scripts/tests/base-images.mjs'
-import { IS_PODMAN, engineProblem } from '../containers/engine.js'
-import type { TestEngine } from '../containers/engine.js'
+import { IS_PODMAN, engineProblem } from '../../packages/core/test/containers/engine.js'
+import type { TestEngine } from '../../packages/core/test/containers/engine.js'
 
 import { DEPLOY, ROOT } from './deploy-files.js'
 

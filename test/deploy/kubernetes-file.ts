@@ -2,7 +2,7 @@
 // Kubernetes itself would only warn of a key that it does not know.
 import { z } from 'zod'
 
-import { readDocument } from '../../src/policy/index.js'
+import { readDocument } from '../../packages/core/src/policy/index.js'
 
 import { IMAGE, deployFile } from './deploy-files.js'
 

@@ -56,16 +56,7 @@ export const cordonProcess = (words: readonly string[], { input, cwd, environmen
 const shared = shareProcess(NODE_OPTIONS)
 
 /** Commands that may share a process: they read no signals, and run no checks of the host. */
-const SHARING = new Set([
-  'run',
-  'hook',
-  'manifest',
-  'policy',
-  'log',
-  'why',
-  'approvals',
-  'team',
-])
+const SHARING = new Set(['run', 'hook', 'manifest', 'policy', 'log', 'why', 'approvals', 'team'])
 const SHARING_OF_MCP = new Set(['install', 'uninstall', 'list', 'diff', 'trust', 'update'])
 /** The others pass their input on to a program, by its descriptor. */
 const READING = new Set(['hook'])

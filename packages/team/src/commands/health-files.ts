@@ -2,7 +2,9 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-import { fail, messageOf } from '../../errors/index.js'
+import { messageOf } from 'cordon/errors'
+
+import { fail } from '../errors/errors.js'
 
 export interface HealthFiles {
   readonly write: (isReady: boolean) => void

@@ -98,8 +98,12 @@ tools:
   expect(() => admin(['team', 'credentials', 'key', key])).toThrow('cannot be written')
   expect(() => admin(['team', 'credentials', 'put', 'api-token'], VALUE)).toThrow('name the key')
   expect(() => admin(['team', 'credentials', 'put', 'api-token', '--key', key], '')).toThrow('empty')
-  expect(admin(['team', 'credentials', 'put', 'api-token', '--key', key], `${VALUE}\n`)).toContain('store:team/api-token')
-  expect(JSON.parse(admin(['team', 'credentials', 'list', '--json']))).toMatchObject([{ ref: 'api-token', storedBy: 'ada' }])
+  expect(admin(['team', 'credentials', 'put', 'api-token', '--key', key], `${VALUE}\n`)).toContain(
+    'store:team/api-token',
+  )
+  expect(JSON.parse(admin(['team', 'credentials', 'list', '--json']))).toMatchObject([
+    { ref: 'api-token', storedBy: 'ada' },
+  ])
   expect(JSON.stringify(await engine.query('select * from agents.credentials'))).not.toContain(VALUE)
 
   const loaded = await loadToolFiles([tools])

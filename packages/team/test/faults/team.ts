@@ -26,7 +26,6 @@ import type { Engine, Invocation, Role } from '../../src/store/index.js'
 import { startServer } from '../store/server.js'
 import type { Server } from '../store/server.js'
 
-
 /** Every tool writes into the ledger what it was called for: a line more is a call more. */
 const TOOLS = (workspace: string): string => `
 tools:
