@@ -41,51 +41,76 @@ export const encodeInput = (stdin: Uint8Array): readonly Buffer[] =>
     encodeFrame(TO_CELL.input, stdin.subarray(at * LARGEST_INPUT, (at + 1) * LARGEST_INPUT)),
   )
 
-/**
- * Cuts a stream of bytes into frames. An incomplete frame waits for more bytes, except kinds in `inPieces`, which are
- * streams themselves. Throws at an unknown kind.
- */
+/** Throws at an unknown kind. `inPieces`: kinds whose payload is a stream itself, and is not waited for. */
 export const createFrameReader = <Kind extends string>(
   kinds: Readonly<Record<string, Kind>>,
   onFrame: (kind: Kind, payload: Buffer) => void,
   inPieces: readonly NoInfer<Kind>[] = [],
 ): ((bytes: Buffer) => void) => {
   const known = Object.values(kinds)
-  const kindOf = (letter: string): Kind =>
-    known.find((kind) => kind === letter) ??
-    bug(`the launcher sent a frame of the unknown kind ${JSON.stringify(letter)}`)
+  const kindOf = (header: Buffer): Kind => {
+    const letter = String.fromCharCode(header[0] ?? 0)
+    return (
+      known.find((kind) => kind === letter) ??
+      bug(`the launcher sent a frame of the unknown kind ${JSON.stringify(letter)}`)
+    )
+  }
+  return createFrameCutter(
+    {
+      headerBytes: HEADER,
+      lengthIn: (header) => header.readUInt32LE(1),
+      isInPieces: (header) => inPieces.includes(kindOf(header)),
+    },
+    (header, payload) => {
+      onFrame(kindOf(header), payload)
+    },
+  )
+}
+
+interface FrameForm {
+  readonly headerBytes: number
+  /** The length of the payload. May throw. */
+  readonly lengthIn: (header: Buffer) => number
+  /** Whether the payload is told piece by piece, as it arrives. Otherwise an incomplete frame waits for more bytes. */
+  readonly isInPieces?: (header: Buffer) => boolean
+}
+
+/** Cuts a stream of bytes into frames of a header and a payload. */
+export const createFrameCutter = (
+  { headerBytes, lengthIn, isInPieces = () => false }: FrameForm,
+  onFrame: (header: Buffer, payload: Buffer) => void,
+): ((bytes: Buffer) => void) => {
   let pending: Buffer[] = []
   let pendingLength = 0
-  let wanted = HEADER
-  let begun: { readonly kind: Kind; readonly left: number } | undefined
+  let wanted = headerBytes
+  let begun: { readonly header: Buffer; readonly left: number } | undefined
 
   /** Returns the bytes of the next frame. */
-  const tellPiece = (kind: Kind, length: number, bytes: Buffer): Buffer => {
+  const tellPiece = (header: Buffer, length: number, bytes: Buffer): Buffer => {
     const piece = bytes.subarray(0, length)
-    begun = piece.length < length ? { kind, left: length - piece.length } : undefined
-    if (piece.length > 0 || length === 0) onFrame(kind, piece)
+    begun = piece.length < length ? { header, left: length - piece.length } : undefined
+    if (piece.length > 0 || length === 0) onFrame(header, piece)
     return bytes.subarray(piece.length)
   }
   return (arrived) => {
-    const bytes = begun === undefined ? arrived : tellPiece(begun.kind, begun.left, arrived)
+    const bytes = begun === undefined ? arrived : tellPiece(begun.header, begun.left, arrived)
     pending.push(bytes)
     pendingLength += bytes.length
     if (pendingLength < wanted) return
     let buffer = pending.length === 1 ? bytes : Buffer.concat(pending, pendingLength)
-    wanted = HEADER
-    while (buffer.length >= HEADER) {
-      const kind = kindOf(String.fromCharCode(buffer[0] ?? 0))
-      const length = buffer.readUInt32LE(1)
-      if (inPieces.includes(kind)) {
-        buffer = tellPiece(kind, length, buffer.subarray(HEADER))
+    wanted = headerBytes
+    while (buffer.length >= headerBytes) {
+      const header = buffer.subarray(0, headerBytes)
+      const end = headerBytes + lengthIn(header)
+      if (isInPieces(header)) {
+        buffer = tellPiece(header, end - headerBytes, buffer.subarray(headerBytes))
         continue
       }
-      const end = HEADER + length
       if (buffer.length < end) {
         wanted = end
         break
       }
-      onFrame(kind, buffer.subarray(HEADER, end))
+      onFrame(header, buffer.subarray(headerBytes, end))
       buffer = buffer.subarray(end)
     }
     pending = buffer.length === 0 ? [] : [buffer]

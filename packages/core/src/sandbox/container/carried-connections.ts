@@ -4,6 +4,7 @@ import type { Socket } from 'node:net'
 import { Duplex } from 'node:stream'
 
 import { fail } from '../../errors/index.js'
+import { createFrameCutter } from '../frames.js'
 import type { CellConnection } from '../launch/cell.js'
 import { deferred } from '../launch/deferred.js'
 import { readHello, readSeenMount } from './hello.js'
@@ -109,12 +110,13 @@ export const carryConnections = (
         throw fail('launcher-died', { how: `a frame of the unknown kind ${JSON.stringify(kind)}` })
     }
   }
-  const cutFrames = createCutter(HEADER, (header) => header.readUInt32LE(5), LARGEST_PIECE, onFrame)
+  const cutFrames = createFrameCutter(
+    { headerBytes: HEADER, lengthIn: (header) => atMost(LARGEST_PIECE, header.readUInt32LE(5)) },
+    onFrame,
+  )
   // The engine puts a header before each piece: its stream, three zeros, its length.
-  const cutPieces = createCutter(
-    8,
-    (header) => header.readUInt32BE(4),
-    LARGEST_OF_ENGINE,
+  const cutPieces = createFrameCutter(
+    { headerBytes: 8, lengthIn: (header) => atMost(LARGEST_OF_ENGINE, header.readUInt32BE(4)) },
     (header, payload) => {
       if (header[0] === STDERR) words = `${words}${payload.toString('utf8')}`.slice(-LONGEST_WORDS)
       else cutFrames(payload)
@@ -155,6 +157,11 @@ export const carryConnections = (
 const HEADER = 9
 const STDERR = 2
 const LARGEST_OF_ENGINE = 64 * 1024 * 1024
+
+const atMost = (longest: number, length: number): number => {
+  if (length > longest) throw fail('launcher-died', { how: `it announced ${length} bytes at once` })
+  return length
+}
 
 const createCarried = (
   number: number,
@@ -209,37 +216,6 @@ const createCarried = (
       maySend += bytes
       flush()
     },
-  }
-}
-
-/** Cuts bytes into parts of a header and a payload, whose length is in the header. */
-const createCutter = (
-  headerBytes: number,
-  lengthIn: (header: Buffer) => number,
-  longest: number,
-  onPart: (header: Buffer, payload: Buffer) => void,
-): ((bytes: Buffer) => void) => {
-  let pending: Buffer[] = []
-  let held = 0
-  let wanted = headerBytes
-  return (arrived) => {
-    pending.push(arrived)
-    held += arrived.length
-    if (held < wanted) return
-    let rest = pending.length === 1 ? arrived : Buffer.concat(pending, held)
-    wanted = headerBytes
-    while (rest.length >= headerBytes) {
-      const length = lengthIn(rest)
-      if (length > longest) throw fail('launcher-died', { how: `it announced ${length} bytes at once` })
-      if (rest.length < headerBytes + length) {
-        wanted = headerBytes + length
-        break
-      }
-      onPart(rest.subarray(0, headerBytes), rest.subarray(headerBytes, headerBytes + length))
-      rest = rest.subarray(headerBytes + length)
-    }
-    pending = rest.length === 0 ? [] : [rest]
-    held = rest.length
   }
 }
 
