@@ -2,11 +2,12 @@
 // rewritten command, or it does not. So the approval is kept before, for exactly this command, and only the rewritten
 // command can use it: its session has a name that nobody can guess, in a folder that is withheld from every cell.
 import { randomUUID } from 'node:crypto'
-import { readdirSync, rmSync, statSync } from 'node:fs'
+import { rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { bug } from '../errors/index.js'
 import type { PermissionDecision } from '../gate/index.js'
+import { namesInFolder } from '../platform/index.js'
 
 import { openSession } from '../run/session-approvals.js'
 import type { Agent } from './agent.js'
@@ -42,17 +43,9 @@ export const rememberApproval = (
 }
 
 const removeOld = (folder: string): void => {
-  for (const name of namesIn(folder)) {
+  for (const name of namesInFolder(folder)) {
     const path = join(folder, name)
     const age = Date.now() - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Date.now())
     if (name.startsWith(PREFIX) && age > LIFETIME_MS) rmSync(path, { force: true })
-  }
-}
-
-const namesIn = (folder: string): readonly string[] => {
-  try {
-    return readdirSync(folder)
-  } catch {
-    return []
   }
 }

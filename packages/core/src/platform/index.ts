@@ -1,4 +1,16 @@
 /// <reference types="node" preserve="true" />
+export {
+  isLink,
+  jsonOfFile,
+  linkStatusAt,
+  namesInFolder,
+  readOrdinaryFile,
+  readLink,
+  realPathOf,
+  realPlaceOf,
+  statusAt,
+  textOfFile,
+} from './at-path.js'
 export { makeFolders } from './make-folders.js'
 export { describeSelf, isDead } from './liveness.js'
 export { takeLock, tryLock } from './lock.js'
@@ -6,4 +18,4 @@ export type { BusyLock } from './lock.js'
 export { quotedWord, shellWord, unquotedWord } from './shell-word.js'
 export { PACKAGE_FOLDER, packageFolderOf } from './package-folder.js'
 export { PLATFORM } from './this-platform.js'
-export { linkTarget, replaceFile } from './replace-file.js'
+export { replaceFile } from './replace-file.js'

@@ -1,22 +1,11 @@
-import { readFileSync, readlinkSync } from 'node:fs'
-
+import { readLink, textOfFile } from './at-path.js'
 import type { Platform } from './platform.js'
 
 const ENDED: ReadonlySet<string> = new Set(['Z', 'X', 'x'])
 
 /** The fields after the name of the program, which may contain anything: state ppid pgrp session tty tpgid … */
 const statOf = (process: number | 'self'): readonly string[] =>
-  read(`/proc/${process}/stat`)
-    .replace(/^.*\)\s/s, '')
-    .split(' ')
-
-const read = (path: string): string => {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch {
-    return ''
-  }
-}
+  (textOfFile(`/proc/${process}/stat`) ?? '').replace(/^.*\)\s/s, '').split(' ')
 
 export const LINUX: Platform = {
   name: 'linux',
@@ -26,14 +15,8 @@ export const LINUX: Platform = {
     // In ticks since the boot. A zombie may stay one for ever in a container without an init.
     return start === undefined ? undefined : { start, hasEnded: ENDED.has(state) }
   },
-  pidNamespace: () => {
-    try {
-      return /\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0] ?? ''
-    } catch {
-      return ''
-    }
-  },
-  bootId: () => read('/proc/sys/kernel/random/boot_id').trim(),
+  pidNamespace: () => /\d+/.exec(readLink('/proc/self/ns/pid') ?? '')?.[0] ?? '',
+  bootId: () => textOfFile('/proc/sys/kernel/random/boot_id')?.trim() ?? '',
   pathOfDescriptor: (descriptor) => `/proc/self/fd/${descriptor}`,
   isInForeground: () => {
     const [, , group, , terminal = '0', foreground] = statOf('self')

@@ -2,8 +2,9 @@
 // is a symbolic link that names its owner. A process that finds the owner dead makes the next link, and then checks
 // that the earlier ones still name the dead. Only the owner of the last link removes links, and its own link last. So
 // of two processes that find the same owner dead, one goes on.
-import { readlinkSync, symlinkSync, unlinkSync } from 'node:fs'
+import { symlinkSync, unlinkSync } from 'node:fs'
 
+import { readLink } from './at-path.js'
 import { describeSelf, isDead } from './liveness.js'
 
 const MOST_DEATHS = 64
@@ -25,7 +26,7 @@ export const tryLock = (path: string, me = describeSelf()): Lock => {
     const name = `${path}${dead.length === 0 ? '' : `.${dead.length}`}`
     if (makeLink(name, me)) {
       // The owner may have released it meanwhile, and another process may have it now.
-      const changed = dead.find((link) => ownerOf(link.name) !== link.owner)
+      const changed = dead.find((link) => readLink(link.name) !== link.owner)
       if (changed === undefined)
         return {
           kind: 'taken',
@@ -34,9 +35,9 @@ export const tryLock = (path: string, me = describeSelf()): Lock => {
           },
         }
       remove(name)
-      return { kind: 'busy', name: changed.name, owner: ownerOf(changed.name) ?? JUST_RELEASED }
+      return { kind: 'busy', name: changed.name, owner: readLink(changed.name) ?? JUST_RELEASED }
     }
-    const owner = ownerOf(name) ?? JUST_RELEASED
+    const owner = readLink(name) ?? JUST_RELEASED
     if (!isDead(owner, me)) return { kind: 'busy', name, owner }
     dead.push({ name, owner })
   }
@@ -66,14 +67,6 @@ const makeLink = (name: string, me: string): boolean => {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
     return false
-  }
-}
-
-const ownerOf = (name: string): string | undefined => {
-  try {
-    return readlinkSync(name)
-  } catch {
-    return undefined
   }
 }
 

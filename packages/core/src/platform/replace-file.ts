@@ -7,12 +7,11 @@ import {
   fsyncSync,
   lstatSync,
   openSync,
-  realpathSync,
   renameSync,
   rmSync,
   writeFileSync,
 } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { dirname } from 'node:path'
 
 export interface ReplaceOptions {
   /** A number: the file gets this mode. `ofNew`: a new file gets it, and an existing file keeps its own. */
@@ -23,7 +22,7 @@ export interface ReplaceOptions {
   readonly onlyIf?: () => boolean
 }
 
-/** A link is replaced, and its target stays as it is: see `linkTarget`. Returns whether the file was replaced. */
+/** If the path is a link, the link is replaced, and its target stays. Returns whether the file was replaced. */
 export const replaceFile = (
   path: string,
   text: string,
@@ -49,15 +48,6 @@ export const replaceFile = (
   }
   if (sync === 'durable') syncFolder(dirname(path))
   return true
-}
-
-/** The file that a link leads to, to replace that instead. The path itself, in its real folder, if nothing is there. */
-export const linkTarget = (path: string): string => {
-  try {
-    return realpathSync(path)
-  } catch {
-    return join(realpathSync(dirname(path)), basename(path))
-  }
 }
 
 /** Otherwise the new name may be lost in a power cut. */

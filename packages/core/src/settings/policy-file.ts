@@ -1,9 +1,10 @@
 // Finds the policy that a word names, or suggests the one that was probably meant.
-import { existsSync, readFileSync, readdirSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 
 import { fail, reasonOf } from '../errors/index.js'
 import type { CordonError } from '../errors/index.js'
+import { namesInFolder } from '../platform/index.js'
 import { loadPolicyFile, nearestKey } from '../policy/index.js'
 import type { PolicyFile, ToolPolicy } from '../policy/index.js'
 
@@ -146,18 +147,10 @@ const wayOut = (word: string, cause: unknown, places: PolicyPlaces): string => {
 }
 
 const nearestFile = (folder: string, name: string): string | undefined => {
-  const files = policyFiles(folder)
+  const files = namesInFolder(folder).filter((file) => POLICY_ENDING.test(file))
   const stem = nearestKey(
     name.replace(/\.\w+$/, ''),
     files.map((file) => file.replace(POLICY_ENDING, '')),
   )
   return files.find((file) => file.replace(POLICY_ENDING, '') === stem)
-}
-
-const policyFiles = (folder: string): readonly string[] => {
-  try {
-    return readdirSync(folder).filter((name) => POLICY_ENDING.test(name))
-  } catch {
-    return []
-  }
 }

@@ -16,7 +16,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
 import { writeConsent } from '../../../mcp/src/consent/index.js'
-import { linkTarget, replaceFile } from '../../src/platform/index.js'
+import { realPathOf, replaceFile } from '../../src/platform/index.js'
 
 let folder = ''
 beforeEach(() => {
@@ -54,7 +54,7 @@ describe('a replaced file', () => {
     const [link, target, missing] = [join(folder, 'link'), join(folder, 'target'), join(folder, 'missing')]
     replaceFile(target, 'old', { mode: 0o600 })
     symlinkSync(target, link)
-    for (const path of [link, missing]) replaceFile(linkTarget(path), 'new', { mode: 0o600 })
+    for (const path of [link, missing]) replaceFile(realPathOf(path) ?? path, 'new', { mode: 0o600 })
     expect([readFileSync(target, 'utf8'), lstatSync(link).isSymbolicLink()]).toEqual(['new', true])
     expect(readFileSync(missing, 'utf8')).toBe('new')
   })

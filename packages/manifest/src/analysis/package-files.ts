@@ -1,9 +1,11 @@
 // Finds the files of packages, as Node finds them for import and for require.
-import { existsSync, readFileSync, realpathSync } from 'node:fs'
+import { existsSync, realpathSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 
 import ts from 'typescript'
+
+import { jsonOfFile } from '../platform/index.js'
 
 /** `noDtsResolution` lets the compiler find the code and not its declarations. Without it, nothing is found. */
 const OPTIONS: ts.CompilerOptions = {
@@ -50,10 +52,6 @@ export const buildsNativeCode = (folder: string): boolean =>
   existsSync(join(folder, 'binding.gyp')) || manifestIn(folder)?.['gypfile'] === true
 
 const manifestIn = (folder: string): Readonly<Record<string, unknown>> | undefined => {
-  try {
-    const found: unknown = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
-    return typeof found === 'object' && found !== null ? (found as Record<string, unknown>) : undefined
-  } catch {
-    return undefined
-  }
+  const found = jsonOfFile(join(folder, 'package.json'))
+  return typeof found === 'object' && found !== null ? (found as Record<string, unknown>) : undefined
 }

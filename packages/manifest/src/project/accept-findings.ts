@@ -1,9 +1,9 @@
 // Keeps acceptances in the file of a manifest.
 
-import { messageOf } from 'cordon/errors'
-import { manifestJson, manifestYaml } from 'cordon/manifest'
-import type { Finding } from 'cordon/manifest'
-import { linkTarget, replaceFile } from 'cordon/runtime'
+import { fail, messageOf } from 'cordon/errors'
+import { canBeAccepted, manifestJson, manifestYaml } from 'cordon/manifest'
+import type { Acceptance, Finding, Verification } from 'cordon/manifest'
+import { realPathOf, replaceFile } from 'cordon/runtime'
 
 import { usage } from 'cordon/commands'
 import { fail } from '../errors/errors.js'
@@ -65,7 +65,7 @@ export const writeAcceptances = (
   const accepted = [...kept, ...added].sort((one, other) => (one.fingerprint < other.fingerprint ? -1 : 1))
   try {
     const text = (file.endsWith('.json') ? manifestJson : manifestYaml)({ ...manifest, accepted })
-    replaceFile(linkTarget(file), text, { mode: { ofNew: 0o666 } })
+    replaceFile(realPathOf(file) ?? file, text, { mode: { ofNew: 0o666 } })
   } catch (error) {
     throw fail('file-unwritable', { path: file, problem: messageOf(error) }, error)
   }

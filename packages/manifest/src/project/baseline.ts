@@ -1,9 +1,11 @@
 // The baseline of `cordon manifest verify`: a file, or the manifest of a commit.
-import { closeSync, constants, existsSync, fstatSync, openSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 
-import { CordonError, messageOf } from 'cordon/errors'
+import { CordonError, fail, messageOf } from 'cordon/errors'
 import { readManifest } from 'cordon/manifest'
+import type { Acceptance } from 'cordon/manifest'
+import { readOrdinaryFile } from 'cordon/runtime'
 import { parseAbsolutePath } from 'cordon/policy'
 import type { AbsolutePath } from 'cordon/policy'
 
@@ -59,20 +61,9 @@ export const existingText = (path: string): string => (existsSync(path) ? textOf
 
 const textOf = (path: string): string => {
   try {
-    return textOfFile(path)
+    return readOrdinaryFile(path)
   } catch (error) {
     const fix = 'write one: cordon manifest generate; a name without .json or .yaml is a git revision'
     throw fail('file-unreadable', { path, problem: messageOf(error), fix }, error)
-  }
-}
-
-/** A project may have a link to a device or a pipe there, whose text never ends. O_NONBLOCK: a pipe would wait. */
-const textOfFile = (path: string): string => {
-  const descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
-  try {
-    if (!fstatSync(descriptor).isFile()) throw new Error('it is not a file')
-    return readFileSync(descriptor, 'utf8')
-  } finally {
-    closeSync(descriptor)
   }
 }

@@ -11,12 +11,12 @@ import { fail } from '../errors/errors.js'
 
 /** A configuration is code of the project. It must not put files of the user into a manifest. */
 export const fileIn = (folder: AbsolutePath, named: string): AbsolutePath => {
-  const path = realPathOf(resolve(folder, named))
+  const path = realFileAt(resolve(folder, named))
   if (isWithinPath(path, folder)) return path
   throw usage(`${named} is outside of the project ${folder}`, 'cordon manifest', 'name a file in the project')
 }
 
-const realPathOf = (path: string): AbsolutePath => {
+const realFileAt = (path: string): AbsolutePath => {
   try {
     return parseAbsolutePath(realpathSync(path))
   } catch (error) {

@@ -1,11 +1,12 @@
 // Reads one file of a commit. Git runs in a cell that sees only the repository's own folder: a hostile configuration
 // could name programs to run, but the cell can start git alone, write nothing and reach nobody.
-import { existsSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 
-import { messageOf } from 'cordon/errors'
+import { fail, messageOf } from 'cordon/errors'
 import type { CordonError } from 'cordon/errors'
-import { escapeGlob, parsePolicy, resolvePolicy, ROOT_PATH } from 'cordon/policy'
+import { textOfFile } from 'cordon/runtime'
+import { ROOT_PATH, escapeGlob, parsePolicy, resolvePolicy } from 'cordon/policy'
 import type { AbsolutePath } from 'cordon/policy'
 import { openSandbox } from 'cordon/sandbox'
 
@@ -71,13 +72,7 @@ const repositoryAround = (folder: string): Repository | undefined => {
   return { workTree: folder, gitFolder, reads: [...new Set([gitFolder, common, ...alternates])] }
 }
 
-const textIn = (path: string): string => {
-  try {
-    return readFileSync(path, 'utf8').trimEnd()
-  } catch {
-    return ''
-  }
-}
+const textIn = (path: string): string => textOfFile(path)?.trimEnd() ?? ''
 
 const VARIABLES = {
   GIT_CONFIG_NOSYSTEM: '1',

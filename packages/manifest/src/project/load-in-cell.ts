@@ -1,12 +1,13 @@
 // Loads modules of a project in a cell that can read the project, and can do nothing else (decision 34).
-import { existsSync, lstatSync, readFileSync, readdirSync, realpathSync } from 'node:fs'
+import { existsSync, lstatSync, readdirSync, realpathSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 
+import { fail } from 'cordon/errors'
 import type { JsonValue } from 'cordon/gate'
+import { jsonOfFile } from 'cordon/runtime'
 import { escapeGlob, isWithinPath, parseAbsolutePath } from 'cordon/policy'
 import type { AbsolutePath } from 'cordon/policy'
 import { createCordon, tool } from 'cordon'
-import { PACKAGE_FOLDER } from 'cordon/runtime'
 import type { LoadRequest } from 'cordon/runtime'
 
 import { fail } from '../errors/errors.js'
@@ -105,13 +106,6 @@ const linkedPackages = (modules: string): readonly AbsolutePath[] =>
     .filter((name) => lstatSync(join(modules, name)).isSymbolicLink())
     .flatMap((name) => {
       const path = join(modules, name)
-      return packageNameIn(path) === name ? [parseAbsolutePath(realpathSync(path))] : []
+      const manifest = jsonOfFile(join(path, 'package.json')) as { readonly name?: unknown } | null | undefined
+      return manifest?.name === name ? [parseAbsolutePath(realpathSync(path))] : []
     })
-
-const packageNameIn = (folder: string): unknown => {
-  try {
-    return (JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { readonly name?: unknown }).name
-  } catch {
-    return undefined
-  }
-}

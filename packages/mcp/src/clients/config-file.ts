@@ -3,11 +3,10 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, realpathSync, rmSync, s
 import { dirname } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 
-import { CordonError, messageOf } from 'cordon/errors'
-import { replaceFile } from 'cordon/runtime'
+import { CordonError, fail, messageOf } from 'cordon/errors'
+import { isLink, replaceFile } from 'cordon/runtime'
 
-import { copyNew, isLink, refuseLinks } from 'cordon/commands'
-import { fail } from '../errors/errors.js'
+import { copyNew, refuseLinks } from 'cordon/commands'
 import type { ClientFile } from './clients.js'
 import { jsonText } from './json-file.js'
 import type { ConfigText, EntryFields } from './config-text.js'

@@ -1,8 +1,8 @@
 // The tree of an npm package: read from npm's own lock file, written as one, and compared with what was installed.
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 
+import { jsonOfFile } from 'cordon/runtime'
 import { isMapping } from 'cordon/shapes'
 
 import { LOCKED_FIELDS } from './lock-file.js'
@@ -67,7 +67,7 @@ export const checkTree = (folder: string, name: string, { version, integrity, tr
     if (!isPlace(place)) throw new Error(`it has the place ${JSON.stringify(place)}`)
     if (locked.inBundle !== true && locked.integrity?.startsWith('sha512-') !== true)
       throw new Error(`it has no sha512 of ${place}`)
-    const manifest = readManifest(join(folder, place))
+    const manifest = jsonOfFile(join(folder, place, 'package.json')) as RawManifest | undefined
     if (manifest !== undefined) manifests.set(place, checked(place, locked, manifest))
     else if (locked.optional !== true && locked.devOptional !== true) throw new Error(`${place} was not installed`)
   }
@@ -113,14 +113,6 @@ interface RawManifest extends Partial<Readonly<Record<'dependencies' | 'optional
   /** npm knows two names. */
   readonly bundleDependencies?: readonly string[] | boolean
   readonly bundledDependencies?: readonly string[] | boolean
-}
-
-const readManifest = (folder: string): RawManifest | undefined => {
-  try {
-    return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as RawManifest
-  } catch {
-    return undefined
-  }
 }
 
 /** What npm checked by the lock must be what the package itself says. */

@@ -1,10 +1,11 @@
 // Settings of the host that explain why a mechanism is missing.
-import { accessSync, constants, existsSync, mkdtempSync, readFileSync, readlinkSync, rmdirSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmdirSync } from 'node:fs'
 import { release, tmpdir } from 'node:os'
-import { delimiter, join } from 'node:path'
+import { join } from 'node:path'
 
 import { reasonOf } from '../../errors/index.js'
-import { mountsIn } from '../../sandbox/index.js'
+import { textOfFile, readLink } from '../../platform/index.js'
+import { lookUp, mountsIn } from '../../sandbox/index.js'
 
 import { containerOf, isInFirstNamespaces } from './container.js'
 import type { Container } from './container.js'
@@ -49,7 +50,7 @@ export const readHostSettings = (environment: Readonly<Record<string, string | u
     seccompMode: field('Seccomp'),
     noNewPrivileges: field('NoNewPrivs') === '1',
     container: containerOf({
-      isInFirstNamespaces: isInFirstNamespaces(namespaceLink),
+      isInFirstNamespaces: isInFirstNamespaces((name) => readLink(`/proc/self/ns/${name}`)),
       hasFile: existsSync,
       mounts,
       cgroup: read('/proc/1/cgroup') ?? '',
@@ -58,17 +59,9 @@ export const readHostSettings = (environment: Readonly<Record<string, string | u
     apparmorProfile: confinedBy(read('/proc/self/attr/apparmor/current') ?? ''),
     hasSetfcap: ((BigInt(`0x${field('CapEff') ?? '0'}`) >> SETFCAP) & 1n) === 1n,
     maskedProc: mountsIn(mounts).flatMap(({ point }) => (point.startsWith('/proc/') ? [point] : [])),
-    hasCompiler: ['cc', 'gcc', 'clang'].some((name) => isInPath(name, searchPath)),
+    hasCompiler: ['cc', 'gcc', 'clang'].some((name) => lookUp(name, searchPath) !== undefined),
     temporaryFolder: tmpdir(),
     temporaryProblem: problemOfTemporary(tmpdir()),
-  }
-}
-
-const namespaceLink = (name: string): string | undefined => {
-  try {
-    return readlinkSync(`/proc/self/ns/${name}`)
-  } catch {
-    return undefined
   }
 }
 
@@ -81,26 +74,10 @@ const problemOfTemporary = (folder: string): string | undefined => {
   }
 }
 
-const read = (path: string): string | undefined => {
-  try {
-    return readFileSync(path, 'latin1').trim()
-  } catch {
-    return undefined
-  }
-}
+const read = (path: string): string | undefined => textOfFile(path, 'latin1')?.trim()
 
 /** `docker-default (enforce)` */
 const confinedBy = (label: string): string | undefined => {
   const [name = ''] = label.split(' ')
   return name === '' || name === 'unconfined' ? undefined : name
 }
-
-const isInPath = (name: string, searchPath: string): boolean =>
-  searchPath.split(delimiter).some((folder) => {
-    try {
-      accessSync(join(folder, name), constants.X_OK)
-      return true
-    } catch {
-      return false
-    }
-  })

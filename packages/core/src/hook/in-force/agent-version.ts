@@ -1,7 +1,7 @@
 // The version of an agent, from the files around its program. Nothing is started.
-import { readFileSync, realpathSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
+import { jsonOfFile, realPathOf } from '../../platform/index.js'
 import { lookUp } from '../../sandbox/index.js'
 import { isMapping } from '../../shapes/index.js'
 
@@ -55,29 +55,12 @@ const versionAt = (path: string, packageName: string): string | undefined => {
     .map((name) => VERSION.exec(name)?.groups?.['version'])
     .findLast((version) => version !== undefined)
   for (let folder = dirname(real); folder !== dirname(folder); folder = dirname(folder)) {
-    const { name, version } = packageIn(folder)
+    const manifest = jsonOfFile(join(folder, 'package.json'))
+    const { name, version } = isMapping(manifest) ? manifest : {}
     if (typeof name === 'string' && name.startsWith(packageName) && typeof version === 'string') return version
     if (name !== undefined) break
   }
   return named
-}
-
-/** Undefined behind a folder that this user cannot enter. */
-const realPathOf = (path: string): string | undefined => {
-  try {
-    return realpathSync(path)
-  } catch {
-    return undefined
-  }
-}
-
-const packageIn = (folder: string): { readonly name?: unknown; readonly version?: unknown } => {
-  try {
-    const value: unknown = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
-    return isMapping(value) ? value : {}
-  } catch {
-    return {}
-  }
 }
 
 export const isOlder = (version: string, than: string): boolean => {

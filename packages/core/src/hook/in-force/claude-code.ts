@@ -1,7 +1,8 @@
 // What turns hooks of Claude Code off, as seen in 2.1.327: the settings of the machine, then `disableAllHooks` of the
 // strongest of the other files.
-import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
+
+import { namesInFolder } from '../../../platform/index.js'
 
 import { agentPath } from '../settings-place.js'
 import type { HookAt, Obstacle } from './obstacle.js'
@@ -56,13 +57,6 @@ const locksHooks = (file: OtherSettings): boolean => {
 
 const machineFiles = (): readonly string[] => {
   const parts = join(MACHINE, 'managed-settings.d')
-  return [join(MACHINE, 'managed-settings.json'), ...namesIn(parts).map((name) => join(parts, name))]
-}
-
-const namesIn = (folder: string): readonly string[] => {
-  try {
-    return readdirSync(folder).filter((name) => name.endsWith('.json') && !name.startsWith('.'))
-  } catch {
-    return []
-  }
+  const names = namesInFolder(parts).filter((name) => name.endsWith('.json') && !name.startsWith('.'))
+  return [join(MACHINE, 'managed-settings.json'), ...names.map((name) => join(parts, name))]
 }

@@ -16,9 +16,8 @@ import {
 import { dirname, join } from 'node:path'
 
 import { fail, reasonOf } from '../../errors/index.js'
-import { PACKAGE_FOLDER, makeFolders, replaceFile } from '../../platform/index.js'
-import { installedProducts } from '../../products/installed-products.js'
-import { packagesFrom } from '../../runtime/own-files/index.js'
+import { makeFolders, replaceFile, textOfFile } from '../../platform/index.js'
+import { PACKAGE_FOLDER, packagesFrom } from '../../runtime/own-files/index.js'
 import type { InstalledPackage } from '../../runtime/own-files/index.js'
 import { findLauncher, runOnHost } from '../../sandbox/index.js'
 
@@ -180,10 +179,4 @@ const isRunning = (folder: string): boolean => {
   }
 }
 
-const startWords = (process: string): readonly string[] => {
-  try {
-    return readFileSync(`/proc/${process}/cmdline`, 'utf8').split('\0')
-  } catch {
-    return []
-  }
-}
+const startWords = (process: string): readonly string[] => textOfFile(`/proc/${process}/cmdline`)?.split('\0') ?? []

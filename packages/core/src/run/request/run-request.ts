@@ -1,11 +1,11 @@
 // Parses the words of `cordon run`. Nothing is started.
-import { realpathSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 
 import type { SecretSource } from '../../egress/index.js'
 import { fail } from '../../errors/index.js'
 import { MODES } from '../../gate/index.js'
 import type { Mode } from '../../gate/index.js'
+import { realPathOf, statusAt } from '../../platform/index.js'
 import type { AbsolutePath, ToolPolicy } from '../../policy/index.js'
 import { nearestKey, parseAbsolutePath, parsePolicy } from '../../policy/index.js'
 import type { OwnFile } from '../../runtime/own-files/index.js'
@@ -160,13 +160,9 @@ const currentFolder = (): AbsolutePath => {
 }
 
 const folderAt = (path: string, option: string): AbsolutePath => {
-  try {
-    // A cell has only real folders, and no links to them.
-    const real = realpathSync(path)
-    if (statSync(real).isDirectory()) return parseAbsolutePath(real, option)
-  } catch {
-    // The error follows.
-  }
+  // A cell has only real folders, and no links to them.
+  const real = realPathOf(path)
+  if (real !== undefined && statusAt(real)?.isDirectory() === true) return parseAbsolutePath(real, option)
   throw fail('cwd-missing', { path })
 }
 

@@ -1,8 +1,8 @@
 // Guesses from the words of a command what it wants. Only for hints, never for decisions.
-import { realpathSync, statSync } from 'node:fs'
 import type { Stats } from 'node:fs'
 import { basename, resolve } from 'node:path'
 
+import { realPathOf, statusAt } from '../../platform/index.js'
 import type { AbsolutePath, Boundary } from '../../policy/index.js'
 import { isWithinPath } from '../../policy/index.js'
 
@@ -88,12 +88,9 @@ export const pathIn = (word: string, cwd: string): AbsolutePath | undefined => {
 }
 
 export const lookAt = (path: AbsolutePath): { readonly real: AbsolutePath; readonly status: Stats } | undefined => {
-  try {
-    const real = realpathSync(path) as AbsolutePath
-    return { real, status: statSync(real) }
-  } catch {
-    return undefined
-  }
+  const real = realPathOf(path) as AbsolutePath | undefined
+  const status = real === undefined ? undefined : statusAt(real)
+  return real === undefined || status === undefined ? undefined : { real, status }
 }
 
 export const hasGrantsIn = (folder: AbsolutePath, { read, write }: Boundary): boolean =>

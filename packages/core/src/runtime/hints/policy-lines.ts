@@ -1,7 +1,8 @@
 // The fix for a call that met its boundary: the policy lines that would allow what was refused.
-import { existsSync, realpathSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { existsSync } from 'node:fs'
+import { dirname } from 'node:path'
 
+import { realPlaceOf } from '../../platform/index.js'
 import type { AbsolutePath } from '../../policy/index.js'
 import { escapeGlob, hostsNamedIn, isWebPort, isWithinPath } from '../../policy/index.js'
 import { isKernelView, isLookup } from '../../sandbox/index.js'
@@ -94,7 +95,7 @@ const want = (violation: Violation, wanted: Wanted, { workspace, ownFiles, isOfI
       return
     case 'exec': {
       const own = ownFileAt(violation.path, 'read', ownFiles)
-      const real = realProgram(violation.path)
+      const real = realPlaceOf(violation.path)
       if (own !== undefined) wanted.remarks.add(describeOwnFile(violation.path, own, 'tool'))
       else if (!wanted.exec.has(real)) wanted.exec.set(real, violation.path)
       return
@@ -169,12 +170,4 @@ const patternFor = (path: string, workspace: AbsolutePath): string => {
 const endpointOf = (address: string, port: number): string => {
   const host = address.includes(':') && !isWebPort(port) ? `[${address}]` : address
   return isWebPort(port) ? host : `${host}:${port}`
-}
-
-const realProgram = (path: string): string => {
-  try {
-    return join(realpathSync(dirname(path)), basename(path))
-  } catch {
-    return path
-  }
 }

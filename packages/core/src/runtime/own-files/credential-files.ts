@@ -1,8 +1,9 @@
 // The files that hold the values of credentials. secret-settings.ts keeps variables from tools.
-import { accessSync, constants, statSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 
 import type { SecretSource } from '../../egress/index.js'
+import { statusAt } from '../../platform/index.js'
+import { lookUp } from '../../sandbox/index.js'
 
 import type { OwnFile } from './own-file.js'
 
@@ -35,7 +36,7 @@ const filesOf = (source: SecretSource, { folder, home, searchPath }: CredentialP
       return [resolve(folder, source.path)].filter((path) => kindOf(path) !== 'other')
     case 'command': {
       const [program = '', ...words] = source.argv
-      const found = program.includes('/') ? resolve(folder, program) : lookUp(program, searchPath)
+      const found = program.includes('/') ? resolve(folder, program) : lookUp(program, searchPath ?? '')
       // The program runs outside of every cell, so no tool may change it or its files.
       return [
         ...(found === undefined ? [] : [found]),
@@ -70,12 +71,8 @@ const pathsIn = (word: string): readonly string[] =>
 
 /** A tool cannot read the value from a pipe or device (`other`) a second time. */
 const kindOf = (path: string): 'file' | 'folder' | 'none' | 'other' => {
-  try {
-    const found = statSync(path, { throwIfNoEntry: false })
-    return found === undefined ? 'none' : found.isFile() ? 'file' : found.isDirectory() ? 'folder' : 'other'
-  } catch {
-    return 'none'
-  }
+  const found = statusAt(path)
+  return found === undefined ? 'none' : found.isFile() ? 'file' : found.isDirectory() ? 'folder' : 'other'
 }
 
 /** The command may read a folder beneath this one. This folder, and those above it, hold everything else too. */
@@ -83,17 +80,3 @@ const isFile = (path: string, folder: string): boolean => {
   const kind = kindOf(path)
   return kind === 'file' || (kind === 'folder' && path.startsWith(`${folder}/`))
 }
-
-const lookUp = (program: string, searchPath: string | undefined): string | undefined =>
-  (searchPath ?? '')
-    .split(':')
-    .filter((folder) => folder.startsWith('/'))
-    .map((folder) => join(folder, program))
-    .find((path) => {
-      try {
-        accessSync(path, constants.X_OK)
-        return true
-      } catch {
-        return false
-      }
-    })

@@ -1,5 +1,4 @@
-import { lstatSync, readlinkSync } from 'node:fs'
-
+import { isLink, readLink } from '../../platform/index.js'
 import type { AbsolutePath } from '../../policy/index.js'
 import { joinNames } from '../../policy/index.js'
 
@@ -31,10 +30,4 @@ export const linksOnTheWay = (path: AbsolutePath): readonly AbsolutePath[] => {
 
 const namesIn = (path: string): string[] => path.split('/').filter((name) => name !== '' && name !== '.')
 
-const targetOf = (path: string): string | undefined => {
-  try {
-    return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true ? readlinkSync(path) : undefined
-  } catch {
-    return undefined
-  }
-}
+const targetOf = (path: string): string | undefined => (isLink(path) ? readLink(path) : undefined)

@@ -1,9 +1,9 @@
 // The packages that a package loads, found as Node finds them. Nothing is looked at twice: a start looks at a hundred.
-import { existsSync, lstatSync, readFileSync, realpathSync, statSync } from 'node:fs'
-import type { Stats } from 'node:fs'
+import { existsSync, realpathSync, statSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { basename, dirname, join } from 'node:path'
 
+import { jsonOfFile, linkStatusAt } from '../../platform/index.js'
 import { parseAbsolutePath } from '../../policy/index.js'
 
 import { linksOnTheWay } from './links-on-the-way.js'
@@ -30,7 +30,7 @@ export interface InstalledPackage {
 /** A package with everything that it loads, each folder once. `needed`: without the packages that are optional. */
 export const packagesFrom = (folder: string, which: 'needed' | 'all' = 'all'): readonly InstalledPackage[] => {
   const known = new Map<string, InstalledPackage>()
-  const manifestAt = remembered(manifestOf)
+  const manifestAt = remembered((at) => (jsonOfFile(join(at, 'package.json')) ?? {}) as Manifest)
   const placeAt: PlaceAt = remembered((path) => lookAt(path, placeAt))
   const take = (name: string, { real, links }: Place): InstalledPackage => {
     const found = known.get(real)
@@ -88,20 +88,12 @@ type PlaceAt = (path: string) => Place | undefined
 const lookAt = (path: string, placeAt: PlaceAt): Place | undefined => {
   if (path === '/') return { real: path, links: [] }
   const folder = placeAt(dirname(path))
-  const status = folder === undefined ? undefined : statusOf(path)
+  // A folder that is closed to this user is closed to Node.
+  const status = folder === undefined ? undefined : linkStatusAt(path)
   if (folder === undefined || status === undefined) return undefined
   if (!status.isSymbolicLink()) return { real: join(folder.real, basename(path)), links: folder.links }
   try {
     return { real: realpathSync.native(path), links: linksOnTheWay(parseAbsolutePath(path)) }
-  } catch {
-    return undefined
-  }
-}
-
-/** A folder that is closed to this user is closed to Node. */
-const statusOf = (path: string): Stats | undefined => {
-  try {
-    return lstatSync(path, { throwIfNoEntry: false })
   } catch {
     return undefined
   }
@@ -124,14 +116,6 @@ interface Manifest {
   readonly optionalDependencies?: Readonly<Record<string, string>>
 }
 
-const manifestOf = (folder: string): Manifest => {
-  try {
-    return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Manifest
-  } catch {
-    return {}
-  }
-}
-
 /** Where Node finds a package from a folder. */
 export const placeOfPackage = (name: string, from: string): string | undefined =>
   modulesFolders(from)
@@ -150,5 +134,3 @@ export const modulesFolders = (from: string): readonly string[] => {
 /** Its sources are edited in cells too, so only the parts that run are read-only. */
 export const isCheckout = (folder: string): boolean =>
   existsSync(join(folder, 'src')) && existsSync(join(folder, 'tsconfig.json'))
-
-export const isLink = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true

@@ -4,14 +4,14 @@ import { existsSync, realpathSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
 import { fail } from '../../errors/index.js'
-import { PACKAGE_FOLDER } from '../../platform/index.js'
+import { isLink } from '../../platform/index.js'
 import { isWithinPath, parseAbsolutePath } from '../../policy/index.js'
 import type { AbsolutePath, Boundary } from '../../policy/index.js'
 import { futurePathOf } from '../../sandbox/index.js'
 
 import { linksOnTheWay } from './links-on-the-way.js'
 import type { OwnFile } from './own-file.js'
-import { isCheckout, isLink, modulesFolders, packagesFrom, placeOfPackage } from './packages.js'
+import { isCheckout, modulesFolders, packagesFrom, placeOfPackage } from './packages.js'
 
 /** The parts of a checkout that run. */
 const PARTS_OF_CHECKOUT = ['bin', 'dist', 'build', 'package.json', 'policies', 'sql']

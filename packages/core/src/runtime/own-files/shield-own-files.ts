@@ -1,8 +1,7 @@
 // Takes Cordon's own files out of a tool's boundary, as carve-outs that the cell enforces.
-import { statSync } from 'node:fs'
-import type { Stats } from 'node:fs'
 
 import { fail } from '../../errors/index.js'
+import { statusAt } from '../../platform/index.js'
 import {
   bindGlob,
   carveOut,
@@ -107,7 +106,7 @@ const take = (
 
 /** A path that is carved out of `write` is visible only with a grant in `read`. */
 const sealedOnly = (real: AbsolutePath, boundary: Boundary): ReadAndWrite<PathPattern> => ({
-  read: isReadable(boundary, real) && statOf(real) !== undefined ? [literalPattern(real)] : [],
+  read: isReadable(boundary, real) && statusAt(real) !== undefined ? [literalPattern(real)] : [],
   write: [carveOut(real)],
 })
 
@@ -119,15 +118,7 @@ const patternOf = (folder: AbsolutePath, prefix: string): readonly PathPattern[]
 
 /** The other names of a file are unknown, but they are on the same file system. */
 const hasSecondName = (path: AbsolutePath, grants: readonly Grant[]): Grant | undefined => {
-  const found = statOf(path)
+  const found = statusAt(path)
   if (found?.isFile() !== true || found.nlink < 2) return undefined
-  return grants.find(({ base }) => statOf(base)?.dev === found.dev)
-}
-
-const statOf = (path: string): Stats | undefined => {
-  try {
-    return statSync(path, { throwIfNoEntry: false })
-  } catch {
-    return undefined
-  }
+  return grants.find(({ base }) => statusAt(base)?.dev === found.dev)
 }

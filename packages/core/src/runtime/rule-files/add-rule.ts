@@ -9,7 +9,7 @@ import type * as Yaml from 'yaml'
 import { CordonError, fail, messageOf } from '../../errors/index.js'
 import { loadRules } from '../../gate/index.js'
 import type { Rule, RuleFileContext } from '../../gate/index.js'
-import { linkTarget, replaceFile, takeLock } from '../../platform/index.js'
+import { realPathOf, realPlaceOf, replaceFile, takeLock } from '../../platform/index.js'
 
 import { userRulesIn } from './read-rule-file.js'
 
@@ -67,7 +67,8 @@ interface Change {
 }
 
 const changeRules = async (file: string, change: Change, context: RuleFileContext): Promise<void> => {
-  const path = linkTarget(file)
+  // If the file is a link, its target is replaced.
+  const path = realPathOf(file) ?? realPlaceOf(file)
   const release = await takeLock(`${path}.lock`)
   try {
     for (let tries = 0; tries < 5; tries += 1) if (replace(path, change, context)) return

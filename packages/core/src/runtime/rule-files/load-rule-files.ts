@@ -1,11 +1,10 @@
 // Finds and reads the rule files of a workspace, in the order of their sources. A file that cannot be read or trusted
 // is an error: a deny rule must not get lost unnoticed.
-import { lstatSync, realpathSync } from 'node:fs'
-import type { Stats } from 'node:fs'
 import { dirname, join } from 'node:path'
 
 import { loadRules } from '../../gate/index.js'
 import type { RuleSet, RuleSource } from '../../gate/index.js'
+import { linkStatusAt, realPathOf } from '../../platform/index.js'
 import { matches, parseAbsolutePath } from '../../policy/index.js'
 import type { AbsolutePath, Places } from '../../policy/index.js'
 
@@ -62,24 +61,6 @@ export const isTrustedProject = (folder: AbsolutePath, sets: readonly RuleSet[])
   )
 }
 
-/** The folders above a link are not those above its target. */
-const realPathOf = (folder: string): string => {
-  try {
-    return realpathSync(folder)
-  } catch {
-    return folder
-  }
-}
-
-/** Undefined if it does not exist or may not be read. */
-const statOf = (folder: string): Stats | undefined => {
-  try {
-    return lstatSync(folder, { throwIfNoEntry: false })
-  } catch {
-    return undefined
-  }
-}
-
 export interface ProjectFolder {
   readonly folder: AbsolutePath
   readonly owner: number
@@ -91,8 +72,9 @@ export interface ProjectFolder {
  */
 export const projectFolders = (workspace: AbsolutePath, user: number): readonly ProjectFolder[] => {
   const folders: ProjectFolder[] = []
-  for (let folder = realPathOf(workspace); ; folder = dirname(folder)) {
-    const found = statOf(folder)
+  // The folders above a link are not those above its target.
+  for (let folder = realPathOf(workspace) ?? workspace; ; folder = dirname(folder)) {
+    const found = linkStatusAt(folder)
     if (found?.isDirectory() !== true) break
     const isForeign = (found.mode & 0o002) !== 0 || ![user, 0, folders[0]?.owner].includes(found.uid)
     if (isForeign && folders.length > 0) break

@@ -1,8 +1,9 @@
-import { lstatSync, readdirSync, realpathSync } from 'node:fs'
+import { readdirSync, realpathSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
 
 import { codeOf } from '../../errors/index.js'
 import type { ListFolder, ResolvePath } from '../../gate/index.js'
+import { linkStatusAt } from '../../platform/index.js'
 import type { AbsolutePath } from '../../policy/index.js'
 
 const MOST_NAMES = 4_096
@@ -53,14 +54,8 @@ const follow = (path: string): Followed => {
     const code = codeOf(error) ?? 'an unknown error'
     if (code !== 'ENOENT') return { kind: 'unknown', problem: code }
     // Writing through a dangling link creates its target, which is not known here.
-    return isThere(path) ? { kind: 'unknown', problem: 'it is a link that leads nowhere' } : { kind: 'missing' }
-  }
-}
-
-const isThere = (path: string): boolean => {
-  try {
-    return lstatSync(path, { throwIfNoEntry: false }) !== undefined
-  } catch {
-    return false
+    return linkStatusAt(path) !== undefined
+      ? { kind: 'unknown', problem: 'it is a link that leads nowhere' }
+      : { kind: 'missing' }
   }
 }

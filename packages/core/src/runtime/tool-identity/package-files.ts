@@ -1,7 +1,8 @@
 // The files of packages, with those of the packages that they depend on.
-import { readFileSync, readdirSync, realpathSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 
+import { jsonOfFile, realPathOf } from '../../platform/index.js'
 import { isMapping } from '../../shapes/index.js'
 
 import { packageNamed } from '../tools/module-files.js'
@@ -17,7 +18,7 @@ const MOST_FILES = 20_000
 export const packageFiles = (folders: readonly string[]): PackageFiles => {
   const files: string[] = []
   const seen = new Set<string>()
-  const queue = folders.map(realOf)
+  const queue = folders.map(realOrGiven)
   for (let folder = queue.pop(); folder !== undefined; folder = queue.pop()) {
     if (seen.has(folder)) continue
     seen.add(folder)
@@ -29,19 +30,13 @@ export const packageFiles = (folders: readonly string[]): PackageFiles => {
     queue.push(
       ...dependenciesOf(settings)
         .flatMap((name) => packageNamed(name, settings) ?? [])
-        .map(realOf),
+        .map(realOrGiven),
     )
   }
   return { files, isCut: false }
 }
 
-const realOf = (folder: string): string => {
-  try {
-    return realpathSync(folder)
-  } catch {
-    return folder
-  }
-}
+const realOrGiven = (folder: string): string => realPathOf(folder) ?? folder
 
 /** Also links: what they lead to is part of the code. */
 const filesIn = (folder: string) => {
@@ -53,12 +48,8 @@ const filesIn = (folder: string) => {
 }
 
 const dependenciesOf = (settings: string): readonly string[] => {
-  try {
-    const read: unknown = JSON.parse(readFileSync(settings, 'utf8'))
-    return ['dependencies', 'optionalDependencies', 'peerDependencies'].flatMap((key) =>
-      isMapping(read) && isMapping(read[key]) ? Object.keys(read[key]) : [],
-    )
-  } catch {
-    return []
-  }
+  const read = jsonOfFile(settings)
+  return ['dependencies', 'optionalDependencies', 'peerDependencies'].flatMap((key) =>
+    isMapping(read) && isMapping(read[key]) ? Object.keys(read[key]) : [],
+  )
 }

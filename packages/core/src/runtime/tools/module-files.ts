@@ -7,6 +7,7 @@ import { parse } from 'acorn'
 import type { AnyNode } from 'acorn'
 
 import { fail } from '../../errors/index.js'
+import { jsonOfFile, realPathOf } from '../../platform/index.js'
 import { parseAbsolutePath } from '../../policy/index.js'
 import { isMapping } from '../../shapes/index.js'
 
@@ -60,11 +61,11 @@ export const moduleFiles = (tool: string, module: string): ModuleFiles => {
       if (isBuiltin(name)) continue
       const place = IS_PATH.test(name) ? undefined : packageNamed(name, file)
       // A package may have files for `import` alone, which `require` does not find.
-      const found = resolved(find, name) ?? (place === undefined ? undefined : realOf(place))
+      const found = resolved(find, name) ?? (place === undefined ? undefined : realPathOf(place))
       if (found === undefined) continue // the error in the cell names it
       if (place !== undefined) for (const link of linksOnTheWay(parseAbsolutePath(place))) links.add(link)
       const folder = packageFolder(found)
-      if (folder === undefined && found === realOf(place ?? ''))
+      if (folder === undefined && found === realPathOf(place ?? ''))
         gaps.add(`imports that its package.json chooses in ${basename(file)}`)
       if (folder !== undefined) {
         folders.add(folder)
@@ -99,17 +100,10 @@ const packageRoot = (file: string): string => dirname(packageSettings(file)[0] ?
 
 /** The module itself, links resolved. */
 export const realFile = (tool: string, module: string): string => {
-  const path = realPathOf(tool, module)
+  const path = realPathOf(module)
+  if (path === undefined) throw fail('module-unreadable', { tool, module, cwd: process.cwd() })
   requireTypesStripped(tool, path)
   return path
-}
-
-const realPathOf = (tool: string, module: string): string => {
-  try {
-    return realpathSync(module)
-  } catch (cause) {
-    throw fail('module-unreadable', { tool, module, cwd: process.cwd() }, cause)
-  }
 }
 
 /**
@@ -120,7 +114,7 @@ const choicesOf = (
   names: readonly string[],
   settings: string | undefined,
 ): { readonly names: readonly string[]; readonly isUnknown: boolean } => {
-  const read = settings === undefined ? undefined : jsonIn(settings)
+  const read = settings === undefined ? undefined : jsonOfFile(settings)
   const { imports, name: own, exports } = isMapping(read) ? read : {}
   let isUnknown = false
   const all = names.flatMap((name) => {
@@ -140,22 +134,6 @@ const leavesOf = (value: unknown): readonly string[] => {
   if (typeof value === 'string') return [value]
   if (Array.isArray(value)) return value.flatMap(leavesOf)
   return isMapping(value) ? Object.values(value).flatMap(leavesOf) : []
-}
-
-const jsonIn = (path: string): unknown => {
-  try {
-    return JSON.parse(readFileSync(path, 'utf8'))
-  } catch {
-    return undefined
-  }
-}
-
-const realOf = (path: string): string | undefined => {
-  try {
-    return realpathSync(path)
-  } catch {
-    return undefined
-  }
 }
 
 const resolved = (find: NodeJS.RequireResolve, name: string): string | undefined => {

@@ -1,17 +1,8 @@
-import {
-  accessSync,
-  closeSync,
-  constants,
-  fstatSync,
-  lstatSync,
-  openSync,
-  readlinkSync,
-  realpath,
-  realpathSync,
-} from 'node:fs'
+import { accessSync, closeSync, constants, fstatSync, lstatSync, openSync, readlinkSync, realpath } from 'node:fs'
 import type { Dirent, Stats } from 'node:fs'
 import { promisify } from 'node:util'
 
+import { realPathOf as realPathAt } from '../../platform/index.js'
 import type { AbsolutePath } from '../../policy/index.js'
 
 import { pathFor, textOfName } from './file-names.js'
@@ -60,13 +51,7 @@ export const openFile = (path: string): number | undefined => {
 }
 
 /** Links resolved. Undefined if nothing is there. */
-export const realPathOf = (path: string): AbsolutePath | undefined => {
-  try {
-    return realpathSync(path) as AbsolutePath
-  } catch {
-    return undefined
-  }
-}
+export const realPathOf = realPathAt as (path: string) => AbsolutePath | undefined
 
 /** The same without blocking the event loop. */
 export const findRealPath = async (path: string): Promise<AbsolutePath | undefined> => {

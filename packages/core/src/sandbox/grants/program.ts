@@ -1,7 +1,8 @@
-import { readdirSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { basename, delimiter, dirname, isAbsolute, join, resolve } from 'node:path'
 
 import { fail } from '../../errors/index.js'
+import { namesInFolder, statusAt } from '../../platform/index.js'
 import { isReadable, matches } from '../../policy/index.js'
 import type { AbsolutePath, Boundary } from '../../policy/index.js'
 
@@ -47,16 +48,7 @@ export const lookUp = (name: string, searchPath: string): string | undefined =>
     .split(delimiter)
     .filter((folder) => isAbsolute(folder))
     .map((folder) => join(folder, name))
-    .find((path) => isExecutable(path) && isFile(path))
-
-/** False in a folder that this user cannot enter. */
-const isFile = (path: string): boolean => {
-  try {
-    return statSync(path).isFile()
-  } catch {
-    return false
-  }
-}
+    .find((path) => isExecutable(path) && statusAt(path)?.isFile() === true)
 
 type Needs = Omit<Program, 'path'>
 
@@ -124,7 +116,7 @@ const librariesOf = (
  * When `exec` is limited: folders of shared objects that programs load by name. Their code may be mapped, not executed.
  */
 export const libraryFolders = (): readonly AbsolutePath[] => {
-  const inUsrLib = entriesOf('/usr/lib').filter((name) =>
+  const inUsrLib = namesInFolder('/usr/lib').filter((name) =>
     /^(?:.*-linux-(?:gnu|musl).*|python.*|perl.*|ruby.*|node.*|jvm)$/.test(name),
   )
   const folders = inUsrLib.some((name) => name.includes('-linux-'))
@@ -159,15 +151,7 @@ export const linkedLibraries = (files: readonly AbsolutePath[]): readonly Absolu
 const pythonModulesIn = (folders: readonly string[]): readonly AbsolutePath[] =>
   folders
     .map((folder) => join(folder, 'lib-dynload'))
-    .flatMap((folder) => entriesOf(folder).flatMap((name) => realPathOf(join(folder, name)) ?? []))
-
-const entriesOf = (folder: string): readonly string[] => {
-  try {
-    return readdirSync(folder)
-  } catch {
-    return []
-  }
-}
+    .flatMap((folder) => namesInFolder(folder).flatMap((name) => realPathOf(join(folder, name)) ?? []))
 
 export const programNamedIn = ([program]: readonly string[]): string => {
   if (program === undefined || program === '')

@@ -1,6 +1,6 @@
 // The folder in which a call could get its own cgroup. probe-host.ts finds out by making one.
-import { readFileSync } from 'node:fs'
 
+import { textOfFile } from '../../platform/index.js'
 import type { AbsolutePath } from '../../policy/index.js'
 
 import { mountsIn } from '../grants/mountinfo.js'
@@ -46,10 +46,4 @@ export const findCgroupPlace = (): CgroupPlace => {
 
 const none = (problem: string): CgroupPlace => ({ kind: 'none', problem })
 
-const read = (path: string): string => {
-  try {
-    return readFileSync(path, 'latin1')
-  } catch {
-    return ''
-  }
-}
+const read = (path: string): string => textOfFile(path, 'latin1') ?? ''

@@ -1,9 +1,9 @@
 // Starts a wall with the launcher inside: by the nursery, or by itself if it takes over this process's streams.
 import { spawn } from 'node:child_process'
-import { readFileSync } from 'node:fs'
 import type { Socket } from 'node:net'
 
 import { fail } from '../../errors/index.js'
+import { textOfFile } from '../../platform/index.js'
 
 import { TO_CELL, encodeFrame } from '../frames.js'
 import type { Stdio } from '../plan/plan.js'
@@ -125,10 +125,6 @@ export const spawnWalled = (
 
 /** The first child of the wall is the first process inside. */
 const firstProcessInside = (pid: number | undefined): number | undefined => {
-  try {
-    const [first] = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ')
-    return first === undefined || first === '' ? undefined : Number(first)
-  } catch {
-    return undefined
-  }
+  const [first] = textOfFile(`/proc/${pid}/task/${pid}/children`)?.split(' ') ?? []
+  return first === undefined || first === '' ? undefined : Number(first)
 }

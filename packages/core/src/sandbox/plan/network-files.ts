@@ -1,6 +1,6 @@
 // The files of a cell with granted hosts: for name resolution, and for certificates to trust.
-import { readFileSync } from 'node:fs'
 
+import { textOfFile } from '../../platform/index.js'
 import type { AbsolutePath } from '../../policy/index.js'
 
 import { objectAt, realPathOf } from '../grants/object-at.js'
@@ -49,7 +49,7 @@ const AMPLE_SCRATCH = 1 << 20
 /** `authority`: the proxy's, added to those that the host trusts. */
 export const networkFiles = (authority: string, temporary: AbsolutePath, scratch: number): NetworkFiles => {
   const bundles = [...new Set(BUNDLES.flatMap(realFile))]
-  const trusted = bundles.flatMap(textOf)
+  const trusted = bundles.flatMap((at) => textOfFile(at) ?? []).filter((text) => !text.includes('\0'))
   // Its own first: Java's keytool reads only one certificate of a file.
   const content = [authority.trimEnd(), ...trusted.slice(0, 1)].join('\n')
   return {
@@ -79,13 +79,4 @@ export const withFiles = (system: SystemView, files: readonly TextFile[]): Syste
 const realFile = (at: string): readonly AbsolutePath[] => {
   const real = realPathOf(at)
   return real !== undefined && objectAt(real) === 'file' ? [real] : []
-}
-
-const textOf = (at: AbsolutePath): readonly string[] => {
-  try {
-    const text = readFileSync(at, 'utf8')
-    return text.includes('\0') ? [] : [text]
-  } catch {
-    return []
-  }
 }

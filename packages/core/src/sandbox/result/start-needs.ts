@@ -1,6 +1,7 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
+import { textOfFile } from '../../platform/index.js'
 import type { AbsolutePath } from '../../policy/index.js'
 
 import { readElfNeeds } from '../grants/elf.js'
@@ -50,12 +51,8 @@ const onHost = (library: string, libraryPath: string): AbsolutePath | undefined 
 
 /** The loader's cache contains the paths of all libraries as text. */
 const inLoaderCache = (library: string): readonly string[] => {
-  try {
-    const texts = readFileSync('/etc/ld.so.cache', 'latin1').split('\0')
-    return texts.filter((text) => text.startsWith('/') && text.endsWith(`/${library}`))
-  } catch {
-    return []
-  }
+  const texts = textOfFile('/etc/ld.so.cache', 'latin1')?.split('\0') ?? []
+  return texts.filter((text) => text.startsWith('/') && text.endsWith(`/${library}`))
 }
 
 /** The folder to grant for a file of a program: the parent of its `bin`, or its own. */
