@@ -1,14 +1,13 @@
 // Changes the hook in the settings of an agent. Every change keeps a backup of the file.
-import { existsSync, mkdirSync, realpathSync, rmSync } from 'node:fs'
+import { existsSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 
 import { codeOf, fail, reasonOf } from '../errors/index.js'
-import { replaceFile } from '../platform/index.js'
 
 import { usage } from '../line/arguments.js'
 import type { Arguments } from '../line/arguments.js'
 import type { CommandLine, Environment } from '../line/command-line.js'
-import { copyNew, refuseLinks } from '../settings/refuse-links.js'
+import { backupBeside, copyNew, writeSettingsFile } from '../settings/settings-file.js'
 import { STDOUT, writeText } from '../line/text/console-text.js'
 import { asWord } from '../line/text/shell-word.js'
 import { SCOPES } from './agent.js'
@@ -71,35 +70,30 @@ export const changeSettings = (
   }
   const replaced = agent.settings.find(before, path)
   const isChanged = after !== before && !(isEmpty(before) && isEmpty(after))
-  if (isChanged) write(path, after, wanted.scope, replaced === undefined ? 'backup' : 'no-backup')
+  if (isChanged) write(path, before, after, wanted.scope, replaced === undefined ? 'backup' : 'no-backup')
   return { replaced, isChanged }
 }
 
 const isEmpty = (text: string): boolean => ['', '{}'].includes(text.replaceAll(/\s/g, ''))
 
-/**
- * `backup`: of the file without the hook. A file of the user that is a link, perhaps into a folder of dot files, stays
- * one.
- */
-const write = (given: string, text: string, scope: Scope, keep: 'backup' | 'no-backup'): void => {
+/** `backup`: of the file without the hook. */
+const write = (path: string, before: string, after: string, scope: Scope, keep: 'backup' | 'no-backup'): void => {
   try {
-    mkdirSync(dirname(given), { recursive: true })
-    if (scope === 'project') refuseLinks(given, process.cwd())
-    const exists = existsSync(given)
-    const path = exists ? realpathSync(given) : given
-    if (exists && keep === 'backup') {
-      rmSync(`${path}.before-cordon`, { force: true })
-      copyNew(path, `${path}.before-cordon`)
-    }
-    // The hook was alone in it.
-    if (isEmpty(text)) {
-      rmSync(path, { force: true })
-      return
-    }
-    // Every user reads the settings of the machine, whatever the umask of root is.
-    replaceFile(path, text, { mode: scope === 'managed' && !exists ? 0o644 : { ofNew: 0o600 } })
+    writeSettingsFile(path, {
+      before,
+      // The hook was alone in it.
+      after: isEmpty(after) ? '' : after,
+      project: scope === 'project' ? process.cwd() : undefined,
+      backUp: (real) => {
+        if (keep === 'no-backup') return
+        rmSync(backupBeside(real), { force: true })
+        copyNew(real, backupBeside(real))
+      },
+      // Every user reads the settings of the machine, whatever the umask of root is.
+      mode: scope === 'managed' && !existsSync(path) ? 0o644 : { ofNew: 0o600 },
+    })
   } catch (cause) {
-    throw fail('hook-settings-unwritable', { path: given, problem: reasonOf(cause), fix: fixOf(given, cause) }, cause)
+    throw fail('hook-settings-unwritable', { path, problem: reasonOf(cause), fix: fixOf(path, cause) }, cause)
   }
 }
 

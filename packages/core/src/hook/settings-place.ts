@@ -1,12 +1,12 @@
 // Where the settings of agents are, and their text.
-import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 
-import { codeOf, fail, reasonOf } from '../errors/index.js'
+import { fail, reasonOf } from '../errors/index.js'
 import { PLATFORM } from '../platform/index.js'
 
 import type { Environment } from '../line/command-line.js'
 import { homeOf } from '../settings/own-folders.js'
+import { readSettingsFile } from '../settings/settings-file.js'
 import type { Agent, Scope } from './agent.js'
 
 /** Undefined if the agent has no settings of this scope here. */
@@ -30,9 +30,8 @@ export const agentPath = ({ settings }: Agent, written: string, environment: Env
 /** Empty if there is no such file. */
 export const readSettings = (path: string): string => {
   try {
-    return readFileSync(path, 'utf8')
+    return readSettingsFile(path) ?? ''
   } catch (cause) {
-    if (codeOf(cause) === 'ENOENT' || codeOf(cause) === 'ENOTDIR') return ''
     throw fail('file-unreadable', { path, problem: reasonOf(cause), fix: 'make it readable for this user' }, cause)
   }
 }

@@ -47,6 +47,8 @@ export const textOfFile = (path: string, encoding: 'utf8' | 'latin1' = 'utf8'): 
 /** Also undefined if the file is no JSON. */
 export const jsonOfFile = (path: string): unknown => ifSeen(() => JSON.parse(readFileSync(path, 'utf8')) as unknown)
 
+const MOST_BYTES = 16 * 1024 * 1024
+
 /**
  * The text of an ordinary file. A project may have a pipe or a device there, whose text never ends. O_NONBLOCK: to open
  * a pipe would wait for a writer. Throws if it cannot be read.
@@ -54,7 +56,9 @@ export const jsonOfFile = (path: string): unknown => ifSeen(() => JSON.parse(rea
 export const readOrdinaryFile = (path: string): string => {
   const descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
   try {
-    if (!fstatSync(descriptor).isFile()) throw new Error('it is not a file')
+    const status = fstatSync(descriptor)
+    if (!status.isFile()) throw new Error('it is not a file')
+    if (status.size > MOST_BYTES) throw new Error(`it has more than ${MOST_BYTES / 1024 / 1024} MiB`)
     return readFileSync(descriptor, 'utf8')
   } finally {
     closeSync(descriptor)

@@ -9,7 +9,7 @@ import type { ManifestKey } from '../manifest/index.js'
 import { replaceFile } from '../platform/index.js'
 import { MANIFEST_KEY_FILE, readManifestKey } from '../runtime/held/index.js'
 
-import { refuseLinks } from './refuse-links.js'
+import { refuseLinks } from './settings-file.js'
 
 export interface ProjectKey {
   readonly key: ManifestKey

@@ -1,14 +1,14 @@
 // Reads a client's file, and changes entries of servers in it. It keeps the first version as a backup.
-import { chmodSync, existsSync, mkdirSync, readFileSync, realpathSync, rmSync, statSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readFileSync, realpathSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 
 import { CordonError, fail, messageOf } from 'cordon/errors'
-import { isLink, replaceFile } from 'cordon/runtime'
+import { isLink } from 'cordon/runtime'
 
-import { copyNew, refuseLinks } from 'cordon/commands'
+import { backupBeside, copyNew, readSettingsFile, writeSettingsFile } from 'cordon/commands'
 import type { ClientFile } from './clients.js'
-import { jsonText } from './json-file.js'
+import { jsonText } from './config-text.js'
 import type { ConfigText, EntryFields } from './config-text.js'
 import type { ServerEntry } from './server-entry.js'
 import { tomlText } from './toml-file.js'
@@ -20,15 +20,11 @@ export interface ReadConfig {
   readonly entries: readonly ServerEntry[]
 }
 
-const MOST_BYTES = 16 * 1024 * 1024
-
 /** Undefined if there is no such file. */
 export const readConfig = ({ path, format, places }: ClientFile): ReadConfig | undefined => {
-  const found = statSync(path, { throwIfNoEntry: false })
-  if (found === undefined) return undefined
   try {
-    if (!found.isFile() || found.size > MOST_BYTES) throw new Error('it is not a settings file')
-    const text = readFileSync(path, 'utf8')
+    const text = readSettingsFile(path)
+    if (text === undefined) return undefined
     const value = text.trim() === '' ? {} : FORMATS[format].parse(text)
     const entries = places.flatMap((place) => entriesAt(value, place))
     return { text, entries: entries.map((entry) => ({ file: path, ...entry })) }
@@ -42,7 +38,7 @@ export interface Change {
   readonly fields: EntryFields
 }
 
-/** Writes all changes, or none. Returns the path of the backup. */
+/** Writes all changes, or none. */
 export const writeConfig = (
   { path, format, scope }: ClientFile,
   { text }: ReadConfig,
@@ -51,19 +47,21 @@ export const writeConfig = (
   secretBackup?: string,
   /** The whole text after the changes, if it is known. */
   known?: string,
-): string => {
+): void => {
   const { parse, withFields } = FORMATS[format]
   try {
     const after = known ?? changes.reduce((current, { place, fields }) => withFields(current, place, fields), text)
     if (!isDeepStrictEqual(plain(parse(after)), changes.reduce(changed, plain(parse(text)))))
       throw new Error('its form is one that cannot be changed without changing more')
-    // A file of the user may be a link into a folder of settings. A link of a project could lead anywhere.
-    const real = realpathSync(path)
-    if (scope === 'project') refuseLinks(path, process.cwd())
-    const backup = backUp(real, secretBackup)
-    if (readFileSync(real, 'utf8') !== text) throw new Error('somebody else changed it at the same time')
-    replaceFile(real, after, { mode: { ofNew: 0o600 } })
-    return backup
+    writeSettingsFile(path, {
+      before: text,
+      after,
+      project: scope === 'project' ? process.cwd() : undefined,
+      mode: { ofNew: 0o600 },
+      backUp: (real) => {
+        backUp(real, secretBackup)
+      },
+    })
   } catch (error) {
     if (error instanceof CordonError) throw error
     throw fail('client-file-unchanged', { path, problem: messageOf(error) }, error)
@@ -80,7 +78,7 @@ export const untouchedVersion = (
   { installed, changes }: { readonly installed: readonly Change[]; readonly changes: readonly Change[] },
   secretBackup: string,
 ): { readonly text: string; readonly backup: string } | undefined => {
-  for (const backup of [secretBackup, `${realpathSync(path)}.before-cordon`]) {
+  for (const backup of [secretBackup, backupBeside(realpathSync(path))]) {
     if (!existsSync(backup) || isLink(backup)) continue
     const first = readFileSync(backup, 'utf8')
     // A file that is no UTF-8 would change by being read.
@@ -99,8 +97,8 @@ export const untouchedVersion = (
 }
 
 /** The first version stays: later ones differ from it by what Cordon wrote. */
-const backUp = (path: string, secret: string | undefined): string => {
-  const beside = `${path}.before-cordon`
+const backUp = (path: string, secret: string | undefined): void => {
+  const beside = backupBeside(path)
   const backup = secret ?? beside
   const hasOne = existsSync(beside) && !isLink(beside)
   mkdirSync(dirname(backup), { recursive: true, mode: 0o700 })
@@ -110,7 +108,6 @@ const backUp = (path: string, secret: string | undefined): string => {
     // It has the secrets too.
     if (hasOne) rmSync(beside)
   }
-  return backup
 }
 
 const entriesAt = (

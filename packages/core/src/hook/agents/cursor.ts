@@ -3,7 +3,7 @@ import type { JsonObject } from '../../gate/index.js'
 
 import type { Agent } from '../agent.js'
 import { mappingIn, requireEvent, textIn, textsOf, unreadable } from '../message.js'
-import { hookList } from '../settings-file.js'
+import { hookList } from '../hook-list.js'
 import { READS_PAGES, actionOf } from '../tool-action.js'
 import type { ToolTable } from '../tool-action.js'
 import { jsonAnswer } from './pre-tool-use.js'

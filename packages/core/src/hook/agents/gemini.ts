@@ -6,7 +6,7 @@ import { HOST_SECONDS } from '../command/index.js'
 
 import type { Agent } from '../agent.js'
 import { mappingIn, requireEvent, textIn } from '../message.js'
-import { hookList } from '../settings-file.js'
+import { hookList } from '../hook-list.js'
 import { GIVES_INSTRUCTIONS, READS_PAGES, actionOf } from '../tool-action.js'
 import type { ToolTable } from '../tool-action.js'
 import { jsonAnswer, SILENCE } from './pre-tool-use.js'

@@ -1,12 +1,10 @@
 // Settings of agents that Cordon only reads. A file that cannot be read is an obstacle: nobody knows what it turns off.
-import { parse as parseJson } from 'jsonc-parser'
-import type { ParseError } from 'jsonc-parser'
 import { parse as parseToml } from 'smol-toml'
 
 import { messageOf } from '../../errors/index.js'
 import { isMapping } from '../../shapes/index.js'
 
-import { jsonProblem, lineAt } from '../../settings/json-problem.js'
+import { parseJson, valueAt } from '../../settings/json-text.js'
 import { readSettings } from '../settings-place.js'
 import type { Obstacle } from './obstacle.js'
 
@@ -17,14 +15,7 @@ export interface OtherSettings {
   readonly obstacles: readonly Obstacle[]
 }
 
-export const jsonSettings = (file: string): OtherSettings =>
-  settingsIn(file, (text) => {
-    const errors: ParseError[] = []
-    const value: unknown = parseJson(text, errors, { allowTrailingComma: true })
-    const [first] = errors
-    if (first !== undefined) throw new Error(`${jsonProblem(first)} (line ${String(lineAt(text, first.offset))})`)
-    return value
-  })
+export const jsonSettings = (file: string): OtherSettings => settingsIn(file, parseJson)
 
 export const tomlSettings = (file: string): OtherSettings => settingsIn(file, parseToml)
 
@@ -46,8 +37,7 @@ const settingsIn = (file: string, parse: (text: string) => unknown): OtherSettin
 }
 
 /** The value at some keys. Undefined if a part of the way is missing or no mapping. */
-export const settingAt = ({ values }: OtherSettings, ...keys: readonly string[]): unknown =>
-  keys.reduce<unknown>((value, key) => (isMapping(value) && Object.hasOwn(value, key) ? value[key] : undefined), values)
+export const settingAt = ({ values }: OtherSettings, ...keys: readonly string[]): unknown => valueAt(values, [...keys])
 
 /** The first of these files that sets the value decides. */
 export const decidingFile = (

@@ -1,0 +1,44 @@
+// Reads and changes text in JSON, with comments and trailing commas as several programs allow them. Changes keep both.
+import { applyEdits, modify, parse, printParseErrorCode } from 'jsonc-parser'
+import type { JSONPath, ModificationOptions, ParseError } from 'jsonc-parser'
+
+import { isMapping } from '../../shapes/index.js'
+
+const WORDS: Readonly<Record<string, string>> = {
+  InvalidSymbol: 'a word here is not a JSON value',
+  InvalidNumberFormat: 'a number is malformed',
+  PropertyNameExpected: 'a name in quotes is missing',
+  ValueExpected: 'a value is missing',
+  ColonExpected: 'a colon is missing',
+  CommaExpected: 'a comma is missing',
+  CloseBraceExpected: 'a closing } is missing',
+  CloseBracketExpected: 'a closing ] is missing',
+  EndOfFileExpected: 'text follows the end of the value',
+  InvalidCommentToken: 'a comment is not allowed here',
+  UnexpectedEndOfComment: 'a comment has no end',
+  UnexpectedEndOfString: 'a text has no closing quote',
+  UnexpectedEndOfNumber: 'a number has no end',
+  InvalidUnicode: 'a \\u is not followed by four digits',
+  InvalidEscapeCharacter: 'a backslash is followed by a wrong letter',
+  InvalidCharacter: 'a character is not allowed in a text',
+}
+
+export const parseJson = (text: string): unknown => {
+  const errors: ParseError[] = []
+  const value = parse(text, errors, { allowTrailingComma: true }) as unknown
+  const [first] = errors
+  if (first === undefined) return value
+  const problem = WORDS[printParseErrorCode(first.error)] ?? 'it is malformed'
+  throw new Error(`${problem} (line ${String(text.slice(0, first.offset).split('\n').length)})`)
+}
+
+/** The text with another value at a place. Everything else stays as it is. Undefined: the value is removed. */
+export const withJsonValue = (text: string, at: JSONPath, value: unknown, options: ModificationOptions = {}): string =>
+  applyEdits(text, modify(text, at, value, { formattingOptions: { insertSpaces: true, tabSize: 2 }, ...options }))
+
+/** The value at some keys and indexes. Undefined if a part of the way is missing. */
+export const valueAt = (value: unknown, at: JSONPath): unknown =>
+  at.reduce<unknown>((current, key) => {
+    const inside: object = isMapping(current) || Array.isArray(current) ? current : {}
+    return Object.hasOwn(inside, key) ? inside[key as keyof typeof inside] : undefined
+  }, value)
