@@ -2,9 +2,9 @@
 // in the file stays as it is.
 import type { JSONPath } from 'jsonc-parser'
 
-import { fail, messageOf } from '../../errors/index.js'
-import { isInstalledCommand } from '../../runtime/agent-hook/index.js'
-import { isMapping } from '../../shapes/index.js'
+import { fail, messageOf } from '../errors/index.js'
+import { isInstalledCommand } from './command/index.js'
+import { isMapping } from '../shapes/index.js'
 
 import { parseJson, valueAt, withJsonValue } from '../settings/json-text.js'
 import type { AgentSettings, Scope } from './agent.js'

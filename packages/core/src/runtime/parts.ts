@@ -13,13 +13,17 @@ export type { Door, ListenAddress } from '../door/index.js'
 export {
   PACKAGE_FOLDER,
   PLATFORM,
-  packageFolderOf,
-  linkTarget,
+  isLink,
+  jsonOfFile,
   makeFolders,
+  packageFolderOf,
   quotedWord,
+  readOrdinaryFile,
+  realPathOf,
   replaceFile,
   shellWord,
   takeLock,
+  textOfFile,
   tryLock,
 } from '../platform/index.js'
 export type { AuditLog } from './audit/index.js'

@@ -2,7 +2,7 @@
 import { applyEdits, modify, parse, printParseErrorCode } from 'jsonc-parser'
 import type { JSONPath, ModificationOptions, ParseError } from 'jsonc-parser'
 
-import { isMapping } from '../../shapes/index.js'
+import { isMapping } from '../shapes/index.js'
 
 const WORDS: Readonly<Record<string, string>> = {
   InvalidSymbol: 'a word here is not a JSON value',

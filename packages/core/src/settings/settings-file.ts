@@ -3,9 +3,9 @@
 import { constants, copyFileSync, existsSync, realpathSync, rmSync } from 'node:fs'
 import { dirname, relative, resolve } from 'node:path'
 
-import { codeOf } from '../../errors/index.js'
-import { isLink, makeFolders, readOrdinaryFile, realPathOf, replaceFile } from '../../platform/index.js'
-import type { ReplaceOptions } from '../../platform/index.js'
+import { codeOf } from '../errors/index.js'
+import { isLink, makeFolders, readOrdinaryFile, realPathOf, replaceFile } from '../platform/index.js'
+import type { ReplaceOptions } from '../platform/index.js'
 
 /** Undefined if there is no such file. */
 export const readSettingsFile = (path: string): string | undefined => {

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 
 import ts from 'typescript'
 
-import { jsonOfFile } from '../platform/index.js'
+import { jsonOfFile } from 'cordon/runtime'
 
 /** `noDtsResolution` lets the compiler find the code and not its declarations. Without it, nothing is found. */
 const OPTIONS: ts.CompilerOptions = {

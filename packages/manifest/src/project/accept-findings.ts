@@ -1,8 +1,8 @@
 // Keeps acceptances in the file of a manifest.
 
-import { fail, messageOf } from 'cordon/errors'
-import { canBeAccepted, manifestJson, manifestYaml } from 'cordon/manifest'
-import type { Acceptance, Finding, Verification } from 'cordon/manifest'
+import { messageOf } from 'cordon/errors'
+import { manifestJson, manifestYaml } from 'cordon/manifest'
+import type { Finding } from 'cordon/manifest'
 import { realPathOf, replaceFile } from 'cordon/runtime'
 
 import { usage } from 'cordon/commands'

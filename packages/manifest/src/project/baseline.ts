@@ -2,9 +2,8 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 
-import { CordonError, fail, messageOf } from 'cordon/errors'
+import { CordonError, messageOf } from 'cordon/errors'
 import { readManifest } from 'cordon/manifest'
-import type { Acceptance } from 'cordon/manifest'
 import { readOrdinaryFile } from 'cordon/runtime'
 import { parseAbsolutePath } from 'cordon/policy'
 import type { AbsolutePath } from 'cordon/policy'

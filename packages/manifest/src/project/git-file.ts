@@ -3,7 +3,7 @@
 import { existsSync, statSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 
-import { fail, messageOf } from 'cordon/errors'
+import { messageOf } from 'cordon/errors'
 import type { CordonError } from 'cordon/errors'
 import { textOfFile } from 'cordon/runtime'
 import { ROOT_PATH, escapeGlob, parsePolicy, resolvePolicy } from 'cordon/policy'

@@ -2,9 +2,8 @@
 import { existsSync, lstatSync, readdirSync, realpathSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 
-import { fail } from 'cordon/errors'
 import type { JsonValue } from 'cordon/gate'
-import { jsonOfFile } from 'cordon/runtime'
+import { PACKAGE_FOLDER, jsonOfFile } from 'cordon/runtime'
 import { escapeGlob, isWithinPath, parseAbsolutePath } from 'cordon/policy'
 import type { AbsolutePath } from 'cordon/policy'
 import { createCordon, tool } from 'cordon'

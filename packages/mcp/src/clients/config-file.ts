@@ -3,10 +3,11 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, realpathSync, rmSync } 
 import { dirname } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 
-import { CordonError, fail, messageOf } from 'cordon/errors'
+import { CordonError, messageOf } from 'cordon/errors'
 import { isLink } from 'cordon/runtime'
 
 import { backupBeside, copyNew, readSettingsFile, writeSettingsFile } from 'cordon/commands'
+import { fail } from '../errors/errors.js'
 import type { ClientFile } from './clients.js'
 import { jsonText } from './config-text.js'
 import type { ConfigText, EntryFields } from './config-text.js'

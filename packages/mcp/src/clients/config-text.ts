@@ -1,4 +1,4 @@
-import { parseJson, withJsonValue } from '../settings/json-text.js'
+import { parseJson, withJsonValue } from 'cordon/commands'
 
 /** Fields of an entry. Undefined: the field is removed. */
 export type EntryFields = Readonly<Record<string, unknown>>

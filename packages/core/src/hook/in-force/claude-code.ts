@@ -2,7 +2,7 @@
 // strongest of the other files.
 import { join } from 'node:path'
 
-import { namesInFolder } from '../../../platform/index.js'
+import { namesInFolder } from '../../platform/index.js'
 
 import { agentPath } from '../settings-place.js'
 import type { HookAt, Obstacle } from './obstacle.js'

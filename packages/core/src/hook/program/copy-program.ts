@@ -16,8 +16,9 @@ import {
 import { dirname, join } from 'node:path'
 
 import { fail, reasonOf } from '../../errors/index.js'
-import { makeFolders, replaceFile, textOfFile } from '../../platform/index.js'
-import { PACKAGE_FOLDER, packagesFrom } from '../../runtime/own-files/index.js'
+import { PACKAGE_FOLDER, makeFolders, replaceFile, textOfFile } from '../../platform/index.js'
+import { installedProducts } from '../../products/installed-products.js'
+import { packagesFrom } from '../../runtime/own-files/index.js'
 import type { InstalledPackage } from '../../runtime/own-files/index.js'
 import { findLauncher, runOnHost } from '../../sandbox/index.js'
 

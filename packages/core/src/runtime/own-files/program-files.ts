@@ -4,7 +4,7 @@ import { existsSync, realpathSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
 import { fail } from '../../errors/index.js'
-import { isLink } from '../../platform/index.js'
+import { PACKAGE_FOLDER, isLink } from '../../platform/index.js'
 import { isWithinPath, parseAbsolutePath } from '../../policy/index.js'
 import type { AbsolutePath, Boundary } from '../../policy/index.js'
 import { futurePathOf } from '../../sandbox/index.js'
