@@ -8,7 +8,7 @@ import { BaseSequencer } from 'vitest/node'
 import type { TestSpecification } from 'vitest/node'
 
 import { lastDurations } from './scripts/tests/durations.mjs'
-import { ENTRIES, sourceOf } from './scripts/tests/entries.mjs'
+import { ENTRIES, sourceOf } from './scripts/entries.mjs'
 
 /** Rules of the code and its pure parts: no cells, no servers, nothing that one file could leave to the next. */
 const PURE = 'analysis|architecture|errors|manifest|policy|gate|sandbox'

@@ -6,11 +6,20 @@ import { fileURLToPath } from 'node:url'
 
 import { build } from 'esbuild'
 
+import { ENTRIES } from './entries.mjs'
+
 const PACKAGES = join(dirname(dirname(fileURLToPath(import.meta.url))), 'packages')
 const OPTIONS = { bundle: true, platform: 'node', target: 'node20', packages: 'external', logLevel: 'warning' }
 
-/** Programs that run alone in a cell: each is one file that needs no other. */
+/** Programs that run alone in a cell: each is one file that needs no other, with its parts of the core. */
 const PROGRAMS = { mcp: { 'bridge/main': 'bridge/main' } }
+
+const withCore = {
+  name: 'with-core',
+  setup: ({ onResolve }) => {
+    onResolve({ filter: /^cordon(?:\/|$)/ }, ({ path }) => ({ path: ENTRIES.get(path) }))
+  },
+}
 
 for (const name of process.argv.slice(2)) {
   const folder = join(PACKAGES, name)
@@ -35,6 +44,7 @@ for (const name of process.argv.slice(2)) {
     await build({
       ...OPTIONS,
       format: 'cjs',
+      plugins: [withCore],
       entryPoints: [join(folder, 'dist', `${module}.js`)],
       outfile: join(folder, 'dist', 'bundle', `${program}.cjs`),
     })

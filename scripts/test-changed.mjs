@@ -10,7 +10,7 @@ import { basename, dirname, join, normalize, relative } from 'node:path'
 import { parseArgs } from 'node:util'
 
 import { BUILD, ROOT, heading, runAlone } from './tests/checks.mjs'
-import { ENTRIES, sourceOf } from './tests/entries.mjs'
+import { ENTRIES, sourceOf } from './entries.mjs'
 import { runVitest } from './tests/run-vitest.mjs'
 
 const { values } = parseArgs({ options: { base: { type: 'string', default: 'HEAD' }, list: { type: 'boolean' } } })

@@ -1,6 +1,6 @@
 import { pathToFileURL } from 'node:url'
 
-import { ENTRIES } from './entries.mjs'
+import { ENTRIES } from '../entries.mjs'
 
 export const resolve = (specifier, context, next) => {
   const module = ENTRIES.get(specifier)

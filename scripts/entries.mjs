@@ -4,7 +4,7 @@ import { readFileSync, readdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-const PACKAGES = join(dirname(dirname(dirname(fileURLToPath(import.meta.url)))), 'packages')
+const PACKAGES = join(dirname(dirname(fileURLToPath(import.meta.url))), 'packages')
 
 const entriesIn = (folder) => {
   const { name, exports = {} } = JSON.parse(readFileSync(join(PACKAGES, folder, 'package.json'), 'utf8'))
