@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url'
 import { percentile } from './measure/statistics.mjs'
 
 const SERVER = fileURLToPath(new URL('gateway/echo-server.mjs', import.meta.url))
-const CORDON = fileURLToPath(new URL('../bin/cordon.js', import.meta.url))
+const CORDON = fileURLToPath(new URL('../packages/core/bin/cordon.js', import.meta.url))
 
 const REQUESTS = [
   {

@@ -8,7 +8,7 @@ import { manifestJson, manifestOf, policyValue } from 'cordon/manifest'
 import { parsePolicy } from 'cordon/policy'
 import { policyNumber } from './manifest/policies.mjs'
 
-const CORDON = fileURLToPath(new URL('../bin/cordon.js', import.meta.url))
+const CORDON = fileURLToPath(new URL('../packages/core/bin/cordon.js', import.meta.url))
 const AGENTS = 20
 const TOOLS = 2_000
 

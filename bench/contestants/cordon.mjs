@@ -14,7 +14,7 @@ const POLICY = {
 
 /** @returns {Promise<{ openSandbox: Function, parsePolicy: Function, resolvePolicy: Function }>} */
 async function loadLibrary() {
-  const from = (/** @type {string} */ room) => import(new URL(`../../dist/${room}/index.js`, import.meta.url).href)
+  const from = (/** @type {string} */ room) => import(room === 'runtime' ? 'cordon' : `cordon/${room}`)
   const [sandbox, policy] = await Promise.all([from('sandbox'), from('policy')]).catch((error) => {
     throw error.code === 'ERR_MODULE_NOT_FOUND'
       ? new Error('not built: run npm run build first', { cause: error })

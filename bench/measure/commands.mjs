@@ -4,7 +4,7 @@ import { JOB_ENVIRONMENT } from '../contestants/runner.mjs'
 import { spawnAndWait } from '../contestants/spawn.mjs'
 import { createShuffle, median, medianRatio } from './statistics.mjs'
 
-const CORDON = fileURLToPath(new URL('../../bin/cordon.js', import.meta.url))
+const CORDON = fileURLToPath(new URL('../../packages/core/bin/cordon.js', import.meta.url))
 const NODE = process.execPath
 
 /** @type {Readonly<Record<string, readonly [string, ...string[]]>>} */

@@ -1,6 +1,7 @@
 // A program as somebody would write it, in a process of its own, measured since it began: until the store has answered
 // something; and where there is a team already, until there is a runtime that has asked who and what it is for.
 import { existsSync } from 'node:fs'
+import { teamRegistry } from '@cordon/team'
 import { createCordon, tool } from 'cordon'
 import { listTools, migrate, openPglite } from '@cordon/team/store'
 import { TEAM, foundTeam } from './team.mjs'
@@ -16,7 +17,7 @@ const cordon = isNew
   ? undefined
   : await createCordon({
       workspace: import.meta.dirname,
-      registry: { engine, owner: TEAM, agent: 'host-1', runner: 'bench', speaks: 'gateway' },
+      registry: teamRegistry({ engine, owner: TEAM, agent: 'host-1', runner: 'bench', speaks: 'gateway' }),
       tools: [tool({ name: 'look', run: () => 'seen' })],
     })
 const runtimeMs = performance.now()

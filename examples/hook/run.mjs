@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-const CORDON = fileURLToPath(new URL('../../bin/cordon.js', import.meta.url))
+const CORDON = fileURLToPath(new URL('../../packages/core/bin/cordon.js', import.meta.url))
 const folder = realpathSync(mkdtempSync(join(tmpdir(), 'cordon-example-')))
 const [project, home, secret] = ['project', 'home', 'secret'].map((name) => join(folder, name))
 mkdirSync(project)

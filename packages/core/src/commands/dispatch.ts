@@ -8,6 +8,7 @@ import { version } from '../line/text/version.js'
 import { APPROVALS_HELP } from './approvals/approvals-help.js'
 import { DEMO_HELP } from './demo/demo-help.js'
 import { DOCTOR_HELP } from './doctor/doctor-help.js'
+import { EXPLAIN_HELP } from './explain/explain-help.js'
 import { HOOK_HELP } from '../hook/hook-help.js'
 import { PRODUCTS, loadProduct, loadProductIfAny, productOf } from '../products/installed-products.js'
 import { parseArguments, parseScattered } from '../line/arguments.js'
@@ -32,6 +33,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   },
   log: { help: LOG_HELP, takesWords: true, source: 'log', load: async () => (await import('./log/log.js')).log },
   why: { help: WHY_HELP, takesWords: true, source: 'why', load: async () => (await import('./log/why.js')).why },
+  explain: { help: EXPLAIN_HELP, takesWords: true, load: async () => (await import('./explain/explain.js')).explain },
   doctor: { help: DOCTOR_HELP, takesWords: true, load: async () => (await import('./doctor/doctor.js')).doctor },
   demo: { help: DEMO_HELP, load: async () => (await import('./demo/demo.js')).demo },
 }

@@ -62,9 +62,12 @@ export const folderOfProduct = (product: ProductName): string | undefined => {
   return found === undefined ? undefined : realpathSync(found)
 }
 
+export const installedProductNames = (): readonly ProductName[] =>
+  (Object.keys(PRODUCTS) as ProductName[]).filter((product) => folderOfProduct(product) !== undefined)
+
 /** The real folders of all installed products. */
 export const installedProducts = (): readonly string[] =>
-  (Object.keys(PRODUCTS) as ProductName[]).flatMap((product) => folderOfProduct(product) ?? [])
+  installedProductNames().flatMap((product) => folderOfProduct(product) ?? [])
 
 const loadFrom = async (product: ProductName, folder: string): Promise<Product> => {
   const { name } = PRODUCTS[product]

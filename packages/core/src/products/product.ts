@@ -1,5 +1,6 @@
 // The contract of the command line with the packages around the core. Each exports its `PRODUCT` from `./commands`.
 import type { Logins } from '../egress/index.js'
+import type { ErrorTable } from '../errors/index.js'
 import type { ManifestKey, ManifestServer } from '../manifest/index.js'
 import type { AbsolutePath } from '../policy/index.js'
 import type { EgressOrder } from '../settings/egress-order.js'
@@ -46,6 +47,8 @@ export interface DescribedProject {
 }
 
 export interface Product {
+  /** The codes of its own errors, for `cordon explain`. */
+  readonly errors: ErrorTable
   readonly commands: Readonly<Record<string, Command>>
   readonly sources?: Readonly<Partial<Record<SourceName, CommandSource>>>
   /** Where tokens of `login:URL` come from. */

@@ -114,7 +114,7 @@ test('a file tool cannot make or change what the project would start, and can wr
   expect(decisionFor('.bin/cordon')).toBe('deny')
   writeFileSync(script, '#!/bin/sh\n')
   expect(decisionFor('.bin/cordon')).toBe('deny')
-  expect(decisionFor('typescript/index.js')).toBe('deny')
+  expect(decisionFor('@cordon/mcp/package.json')).toBe('deny')
   expect(decisionFor('yaml/index.js')).toBe('deny')
   expect(decisionFor('left-pad/index.js')).not.toBe('deny')
   rmSync(script)

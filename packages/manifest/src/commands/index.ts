@@ -2,6 +2,7 @@
 import { action } from 'cordon/commands'
 import type { CommandAction, Product } from 'cordon/commands'
 
+import { ERRORS } from '../errors/errors.js'
 import { GENERATE_HELP } from './generate-help.js'
 import { INSPECT_HELP } from './inspect-help.js'
 import { MANIFEST_HELP } from './manifest-help.js'
@@ -15,6 +16,7 @@ const withVersions = ({ words, command }: CommandAction): CommandAction => ({
 })
 
 export const PRODUCT: Product = {
+  errors: ERRORS,
   commands: {
     manifest: {
       help: MANIFEST_HELP,

@@ -1,11 +1,13 @@
 // What @cordon/mcp adds to the command line of Cordon.
 import type { Product } from 'cordon/commands'
 
+import { ERRORS } from '../errors/errors.js'
 import { MCP_HELP } from './mcp-help.js'
 import { MCP_LOGIN_ACTIONS, MCP_LOGIN_HELP } from './mcp-login-help.js'
 import { MCP_SETUP_ACTIONS, MCP_SETUP_HELP } from './mcp-setup-help.js'
 
 export const PRODUCT: Product = {
+  errors: ERRORS,
   commands: {
     mcp: {
       help: MCP_HELP,

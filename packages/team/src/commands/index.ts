@@ -2,6 +2,7 @@
 import { action } from 'cordon/commands'
 import type { CommandAction, CommandHelp, Product } from 'cordon/commands'
 
+import { ERRORS } from '../errors/errors.js'
 import { APPROVALS_HELP } from './approvals-help.js'
 import { CALLS_HELP } from './calls-help.js'
 import { CREDENTIALS_HELP } from './credentials-help.js'
@@ -20,6 +21,7 @@ const named = (word: string, help: CommandHelp, load: CommandAction['command']['
 })
 
 export const PRODUCT: Product = {
+  errors: ERRORS,
   commands: {
     team: {
       help: TEAM_HELP,

@@ -6,7 +6,7 @@ export const SERVE_HELP: CommandHelp = {
   summary: 'serve the registry of a team to other processes',
   description: [
     'Opens a store and serves the registry in it: to cordon approvals, tools, team and tokens, to runtimes',
-    '(createCordon({ registry: { server } })) and to any HTTP client. GET /openapi.json describes the API. ' +
+    '(teamRegistry({ server, … }) of @cordon/team) and to any HTTP client. GET /openapi.json describes the API. ' +
       'Its socket is',
     'only for the user who runs it, who owns the store. Everybody else needs a token, with the rights of its member.',
   ],

@@ -8,8 +8,11 @@ import { parseAbsolutePath } from '../../policy/index.js'
 
 import { linksOnTheWay } from './links-on-the-way.js'
 
-/** Optional packages that the command line and the library load by themselves if they are there. */
-const LOADED_PEERS = ['@opentelemetry/api', '@cordon/manifest', '@cordon/mcp', '@cordon/team']
+/** Optional packages that Cordon loads by itself if they are there. */
+const LOADED_PEERS: Readonly<Record<string, readonly string[]>> = {
+  'cordon': ['@opentelemetry/api', '@cordon/manifest', '@cordon/mcp', '@cordon/team'],
+  '@cordon/manifest': ['typescript'],
+}
 /** Nothing of it is loaded. */
 const TYPES = '@types/'
 /** `require('NAME')` prefers a file of these names to the folder of a package without `exports`. */
@@ -103,7 +106,7 @@ const namesNeeded = (
   { name, dependencies = {}, optionalDependencies = {} }: Manifest,
   which: 'needed' | 'all',
 ): readonly string[] => {
-  const peers = name === 'cordon' && which === 'all' ? LOADED_PEERS : []
+  const peers = which === 'all' ? (LOADED_PEERS[name ?? ''] ?? []) : []
   return [...new Set([...Object.keys(dependencies), ...Object.keys(optionalDependencies), ...peers])].filter(
     (each) => !each.startsWith(TYPES),
   )
