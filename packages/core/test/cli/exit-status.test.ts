@@ -3,6 +3,7 @@ import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
+import { CORDON as CORDON_PROGRAM, REPOSITORY } from '../../../../test/repository.js'
 import { cordon, describeFormsByProcess, temporaryFolder } from './cordon.js'
 
 const folder = temporaryFolder()
@@ -86,10 +87,9 @@ describeFormsByProcess('the exit status', (run) => {
 })
 
 test('a cell inside a cell has the exit status of the inner command', () => {
-  const root = join(import.meta.dirname, '..', '..')
-  const inner = [process.execPath, join(root, 'bin', 'cordon.js'), 'run', '--', 'sh', '-c', 'exit 7']
-  const modules = realpathSync(join(root, 'node_modules'))
-  expect(cordon(['run', '--read', root, '--read', modules, '--read', process.execPath, '--', ...inner])).toMatchObject({
+  const inner = [process.execPath, CORDON_PROGRAM, 'run', '--', 'sh', '-c', 'exit 7']
+  const modules = realpathSync(join(REPOSITORY, 'node_modules'))
+  expect(cordon(['run', '--read', REPOSITORY, '--read', modules, '--read', process.execPath, '--', ...inner])).toMatchObject({
     status: 7,
   })
 })

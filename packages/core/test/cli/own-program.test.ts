@@ -136,14 +136,14 @@ describe.each(['namespaces', 'landlock'])('in the form %s', (form) => {
   })
 
   test.each([
-    ['an optional package', 'mkdir node_modules/typescript', 'typescript'],
+    ['an optional package', 'mkdir -p made/mcp && mv made node_modules/@cordon', '@cordon/mcp'],
     ['one in a scope', 'mkdir -p made/api && mv made node_modules/@opentelemetry', '@opentelemetry/api'],
     ['a file that hides a package', 'echo planted > node_modules/fast-deep-equal.js', 'fast-deep-equal.js'],
   ])('%s that Cordon would load cannot be made', (_, line, name) => {
     const { stderr } = run(form, line)
     const isMade = existsSync(join(project, 'node_modules', name))
     const twin = run(form, 'mkdir -p node_modules/@other/api && touch node_modules/left-pad.js')
-    for (const made of ['@opentelemetry', '@other', 'left-pad.js', 'made'])
+    for (const made of ['@cordon', '@opentelemetry', '@other', 'left-pad.js', 'made'])
       rmSync(join(project, 'node_modules', made), { recursive: true, force: true })
     expect({ isMade, twin: twin.status }).toEqual({ isMade: false, twin: 0 })
     expect(stderr).toContain('Cordon would load it: install it outside of a cell')

@@ -7,12 +7,12 @@ import { describe, expect, test } from 'vitest'
 
 import type { Diagnosis } from '../../src/commands/doctor/diagnosis.js'
 import { needs } from '../../../../test/requirement.js'
-import { REPOSITORY } from '../../../../test/repository.js'
+import { CORDON, CORE, REPOSITORY } from '../../../../test/repository.js'
 
 import { startHostServer } from './host-server.js'
 import { addedCalls, defaultProfile, ociContainer, profileWithout, shippedProfile } from './oci.js'
 import type { OciSettings } from './oci.js'
-import { CHECKOUT, IS_ROOT, imitated, obstacleTo, within } from './place.js'
+import { IS_ROOT, imitated, obstacleTo, within } from './place.js'
 import type { Place } from './place.js'
 import { podmanContainer } from './podman.js'
 import { fetchFromHost, reachGranted } from './scripts.js'
@@ -124,7 +124,7 @@ const OBSTACLE = IS_ROOT ? obstacleTo(SETTINGS[0]?.place ?? podmanContainer(''))
 const server = await startHostServer()
 
 const doctorIn = ({ enter }: Place): Diagnosis => {
-  const [program = '', ...args] = enter([process.execPath, join(CHECKOUT, 'bin', 'cordon.js'), 'doctor', '--json'])
+  const [program = '', ...args] = enter([process.execPath, CORDON, 'doctor', '--json'])
   const { stdout, stderr } = spawnSync(program, args, { encoding: 'utf8', timeout: 200_000 })
   if (!stdout.startsWith('{')) throw new Error(`no diagnosis: ${stderr}`)
   return JSON.parse(stdout) as Diagnosis
@@ -205,7 +205,7 @@ test('AppArmor can read the profile for containers', (context) => {
 })
 
 test('docs/containers.md has each of these places, with its form', () => {
-  const page = readFileSync(join(CHECKOUT, 'docs', 'containers.md'), 'utf8')
+  const page = readFileSync(join(CORE, 'docs', 'containers.md'), 'utf8')
   const rows = SETTINGS.map(({ place, form }) => `| ${place.title} | ${form} |`)
   expect(rows.filter((row) => !page.includes(row))).toEqual([])
 })

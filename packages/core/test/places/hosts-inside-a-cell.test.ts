@@ -3,12 +3,13 @@ import { join } from 'node:path'
 
 import { afterAll, expect, test } from 'vitest'
 
+import { CORDON } from '../../../../test/repository.js'
 import { lastingFolder } from '../attacks/playground.js'
 import { has, run } from '../egress/programs.js'
 import { echo, serverAuthority, startHttps, startTcp } from '../egress/servers.js'
 import { needs } from '../../../../test/requirement.js'
 
-import { CHECKOUT, PROGRAMS, insideCell, within } from './place.js'
+import { PROGRAMS, insideCell, within } from './place.js'
 import type { Place } from './place.js'
 import { describePlace, expectHeld, expectNotRun, ran } from './visit.js'
 import type { VisitRequest } from './visit.js'
@@ -183,7 +184,7 @@ const enter = ({ enter: into }: Place, argv: readonly string[]) => {
 }
 const innerCordon = (...words: readonly string[]) => [
   process.execPath,
-  join(CHECKOUT, 'bin', 'cordon.js'),
+  CORDON,
   'run',
   ...words,
 ]

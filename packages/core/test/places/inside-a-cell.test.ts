@@ -4,12 +4,13 @@ import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
+import { CORDON } from '../../../../test/repository.js'
 import { lastingFolder, snapshot } from '../attacks/playground.js'
 import { preparePrograms } from '../attacks/programs.js'
 import { newMark, survivorsOf } from '../attacks/survivors.js'
 
 import { furnish } from './furnish.js'
-import { CHECKOUT, insideCell, within } from './place.js'
+import { insideCell, within } from './place.js'
 import type { Place } from './place.js'
 import { LISTEN, TALK_TO_ITSELF } from './scripts.js'
 import { describePlace, expectHeld, expectNotRun, ran } from './visit.js'
@@ -201,7 +202,7 @@ test('the outer keeper does not write for a cell inside', () => {
     '&& echo own > file && cat file'
   const inner = [
     process.execPath,
-    join(CHECKOUT, 'bin', 'cordon.js'),
+    CORDON,
     'run',
     '--read',
     kept,

@@ -5,12 +5,12 @@ import { join } from 'node:path'
 
 import { describe, expect, test } from 'vitest'
 
-import { REPOSITORY } from '../../../../test/repository.js'
+import { CORDON, REPOSITORY } from '../../../../test/repository.js'
 import type { Diagnosis } from '../../src/commands/doctor/diagnosis.js'
 import { lastingFolder } from '../attacks/playground.js'
 
 import { startHostServer } from './host-server.js'
-import { CHECKOUT, imitated } from './place.js'
+import { imitated } from './place.js'
 import type { Place } from './place.js'
 import { TALK_OVER_LOOPBACK, TALK_TO_ITSELF, fetchFromHost, reachGranted } from './scripts.js'
 import { describePlace, expectNotRun, ran } from './visit.js'
@@ -84,7 +84,7 @@ const REQUEST: VisitRequest = { calls: CALLS }
 const DEVICE = existsSync('/dev/fuse')
 
 const doctorIn = ({ enter }: Place, ...options: readonly string[]): string => {
-  const [program = '', ...args] = enter([process.execPath, join(CHECKOUT, 'bin', 'cordon.js'), 'doctor', ...options])
+  const [program = '', ...args] = enter([process.execPath, CORDON, 'doctor', ...options])
   return spawnSync(program, args, { encoding: 'utf8', timeout: 200_000 }).stdout
 }
 

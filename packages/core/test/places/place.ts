@@ -4,9 +4,10 @@ import { chmodSync, existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
+import { CORDON, REPOSITORY } from '../../../../test/repository.js'
 import { lastingFolder } from '../attacks/playground.js'
 
-export const CHECKOUT = fileURLToPath(new URL('../../', import.meta.url)).replace(/\/$/, '')
+export const CHECKOUT = REPOSITORY
 export const PROGRAMS = fileURLToPath(new URL('programs/', import.meta.url))
 
 export interface Place {
@@ -90,7 +91,7 @@ export const insideCell = (form: 'namespaces' | 'landlock', options: readonly st
   title: `a cell of the form ${form}`,
   enter: (argv) => [
     process.execPath,
-    join(CHECKOUT, 'bin', 'cordon.js'),
+    CORDON,
     'run',
     '--form',
     form,

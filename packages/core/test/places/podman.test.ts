@@ -3,6 +3,7 @@ import { join } from 'node:path'
 
 import { describe, expect, test } from 'vitest'
 
+import { CORDON } from '../../../../test/repository.js'
 import type { Diagnosis } from '../../src/commands/doctor/diagnosis.js'
 import { lastingFolder, snapshot } from '../attacks/playground.js'
 import { compileAll, preparePrograms } from '../attacks/programs.js'
@@ -212,7 +213,7 @@ const enter = (...argv: readonly string[]) => {
 }
 
 describe.runIf(canEnter)(`the command line in ${kind}`, () => {
-  const cordon = (...argv: readonly string[]) => enter(join(CHECKOUT, 'bin', 'cordon.js'), ...argv)
+  const cordon = (...argv: readonly string[]) => enter(CORDON, ...argv)
 
   test('doctor chooses the strongest form, and says what the container withholds and how to get it', () => {
     const { status, stdout } = cordon('doctor', '--json')
@@ -250,7 +251,7 @@ describe.runIf(canEnter)(`the command line in ${kind}`, () => {
 
 // Those that are quick; of the others, one or two routes each are among the calls above.
 const SUITES = ['files-carve-outs', 'files-paths', 'files-metadata', 'processes-environment', 'processes-exec'].map(
-  (name) => `test/attacks/${name}.test.ts`,
+  (name) => `packages/core/test/attacks/${name}.test.ts`,
 )
 
 interface SuiteReport {

@@ -21,8 +21,10 @@ const library = (name: string) => pathToFileURL(join(ROOT, 'dist', 'bundle', 'li
 
 const SCRIPT = `
 import { createCordon, processTool, tool } from ${JSON.stringify(library('runtime'))}
-import { openPglite } from ${JSON.stringify(library('store'))}
+import { openPglite } from ${JSON.stringify(pathToFileURL(join(TEAM, 'dist/bundle/store.js')).href)}
 import { createEgress, createSecretStore } from ${JSON.stringify(library('egress'))}
+
+import { TEAM } from '../../../../test/repository.js'
 const cordon = await createCordon({
   tools: [tool({ name: 'one', inProcess: true, policy: { risk: 'low' }, run: () => 1 }), processTool({ name: 'true', command: () => ['/bin/true'] })],
   workspace: process.cwd(), mode: 'on_request', telemetry: 'off', audit: { path: process.cwd() + '/log/audit.jsonl' },

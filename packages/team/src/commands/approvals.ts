@@ -285,7 +285,7 @@ const idOrFirst = async (context: CommandContext): Promise<string> => {
     throw context.wrong('nobody waits for an approval', `wait for a question: ${context.again('approvals watch')}`)
   throw context.wrong(
     `no caller waits for an answer: the process that asked about ${dead.subjectId} is ${callerText(dead) ?? 'gone'}`,
-    `cancel the call: ${context.again(`calls cancel ${dead.subjectId}`)}; if another process resumes it, ` +
+    `cancel the call: ${context.again(`team calls cancel ${dead.subjectId}`)}; if another process resumes it, ` +
       `approve it by its id: ${context.again(`approvals approve ${dead.subjectId}`)}`,
   )
 }

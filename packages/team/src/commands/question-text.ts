@@ -43,7 +43,7 @@ export const renderQuestion = (shown: Shown, paint: Paint, now = Date.now()): st
       goneText === undefined
         ? null
         : `${goneText}; after a yes the call runs only if another process resumes it. To cancel it: cordon ` +
-          `calls cancel ${question.subjectId}`,
+          `team calls cancel ${question.subjectId}`,
     ],
   ]
   if (run !== null)

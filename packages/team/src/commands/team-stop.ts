@@ -70,7 +70,7 @@ const stopAs = async (context: CommandContext, state: 'kill' | 'pause'): Promise
             `which this does not end:\n`,
           renderCalls(left, paint, ''),
           `to end ${left.length === 1 ? 'it' : 'them'}: ` +
-            `${context.again(`calls cancel ${left.map(({ id }) => id).join(' ')}`)}\n`,
+            `${context.again(`team calls cancel ${left.map(({ id }) => id).join(' ')}`)}\n`,
         ].join(''),
   )
   return 0

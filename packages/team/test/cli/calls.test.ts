@@ -98,7 +98,7 @@ describe('cordon calls', () => {
     [['cancel', ''], 'write at least 4 letters'],
     [['cancel', '019'], 'write at least 4 letters'],
   ])('refuses %j', (words, problem) => {
-    expect(team.as('anna', 'calls', ...words)).toMatchObject({
+    expect(team.as('anna', 'team', 'calls', ...words)).toMatchObject({
       status: 2,
       stderr: expect.stringContaining(problem) as string,
     })
