@@ -24,7 +24,6 @@ export const FIX_EXAMPLES: Readonly<Record<{ [Code in AnyErrorCode]: Placed<Code
   'policy-untrusted':
     'read it, and name it by its path; or add to /home/me/.config/cordon/rules.yaml: trusted_projects: [ ' +
     '/home/me/project ]',
-  'client-unreadable': 'name the hosts in a policy of your own: network: [ registry.example.org ]',
   'host-malformed':
     'write a host as api.example.org, *.example.org, api.example.org:8443, 192.0.2.1, [2001:db8::1]:8443 or 10.0.0.0/8',
   'path-missing': 'create it first, or remove the grant; or grant its folder: --write out',

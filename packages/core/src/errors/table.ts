@@ -78,12 +78,6 @@ export const ERRORS = {
     agent: 'The policy of this tool is invalid.',
     fix: 'correct the policy or the example',
   },
-  'client-unreadable': {
-    when: 'A policy takes its hosts from the configuration of a program, and that configuration cannot be read.',
-    message: 'the hosts of {client} are not known: {problem}',
-    agent: 'The policy of this tool cannot be used on this host.',
-    fix: '{fix}',
-  },
   'glob-malformed': {
     when: 'A path pattern is not valid.',
     message: '{where}: the pattern "{glob}" is malformed: {problem}',

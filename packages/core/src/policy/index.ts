@@ -76,7 +76,7 @@ export type { WalkState } from './glob/pattern-walk.js'
 export { credentialIdsFor, parseRequest, problemOfExample } from './files/policy-examples.js'
 export type { PolicyExample } from './files/policy-examples.js'
 export { loadPolicyFile, policyOfFile, readPolicyFile } from './files/policy-file.js'
-export type { Client, PolicyFile, PolicySection } from './files/policy-file.js'
+export type { PolicyFile, PolicySection } from './files/policy-file.js'
 export {
   countOf,
   describeValue,

@@ -10,14 +10,6 @@ export interface EgressOrder {
   readonly authorities: readonly string[]
 }
 
-export const NO_EGRESS: EgressOrder = { pins: new Map(), authorities: [] }
-
-/** Typed options win. */
-export const joinEgress = (found: EgressOrder, typed: EgressOrder): EgressOrder => ({
-  pins: new Map([...found.pins, ...typed.pins]),
-  authorities: [...found.authorities, ...typed.authorities],
-})
-
 export const readEgress = async (
   resolve: readonly string[],
   authorityFile: string | undefined,

@@ -97,11 +97,11 @@ const unknownName = (word: string, known: readonly FoundPolicy[], places: Policy
 
 /** Policies of an untrusted project may only deny. */
 const refuseGrants = (
-  { policy, hostsFrom, whereIs }: PolicyFile,
+  { policy, whereIs }: PolicyFile,
   { project }: Pick<FoundPolicy, 'project'>,
   { configFolder }: Pick<PolicyPlaces, 'configFolder'>,
 ): void => {
-  const grant = hostsFrom === undefined ? firstGrant(policy) : 'network'
+  const grant = firstGrant(policy)
   if (grant === undefined) return
   const folder = project ?? ''
   throw fail('policy-untrusted', {

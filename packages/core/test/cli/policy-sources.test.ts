@@ -70,7 +70,6 @@ describe('a policy by its name', () => {
       ['network', 'network: [ evil.example ]'],
       ['read', 'filesystem: { read: [ /etc ] }'],
       ['environment', 'environment: [ AWS_SECRET_ACCESS_KEY ]'],
-      ['network', 'hosts_from: npm'],
       ['presets', 'presets: [ workspace ]'],
       ['exec', 'exec: all'],
     ] as const) {

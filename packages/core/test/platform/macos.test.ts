@@ -7,6 +7,8 @@ import { pathToFileURL } from 'node:url'
 
 import { afterAll, expect, test } from 'vitest'
 
+import { TEAM } from '../../../../test/repository.js'
+
 const ROOT = join(import.meta.dirname, '..', '..')
 const PRETEND = 'data:text/javascript,Object.defineProperty(process,"platform",{value:"darwin"})'
 const home = mkdtempSync(join(tmpdir(), 'cordon-macos-'))
@@ -23,8 +25,6 @@ const SCRIPT = `
 import { createCordon, processTool, tool } from ${JSON.stringify(library('runtime'))}
 import { openPglite } from ${JSON.stringify(pathToFileURL(join(TEAM, 'dist/bundle/store.js')).href)}
 import { createEgress, createSecretStore } from ${JSON.stringify(library('egress'))}
-
-import { TEAM } from '../../../../test/repository.js'
 const cordon = await createCordon({
   tools: [tool({ name: 'one', inProcess: true, policy: { risk: 'low' }, run: () => 1 }), processTool({ name: 'true', command: () => ['/bin/true'] })],
   workspace: process.cwd(), mode: 'on_request', telemetry: 'off', audit: { path: process.cwd() + '/log/audit.jsonl' },

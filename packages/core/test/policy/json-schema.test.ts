@@ -55,7 +55,6 @@ describe('schemas/policy-file.schema.json', () => {
 
   it.each([
     { description: '' },
-    { hosts_from: 'cargo' },
     { examples: { match: ['GET'] } },
     { examples: { match: [{ credentials: [] }] } },
     { examples: { not_match: [{ request: 'GET https://a.org/', credentials: [] }] } },

@@ -14,7 +14,7 @@ import type { PolicyFile, Witness } from '../../policy/index.js'
 
 import { unknownAction, usage } from '../../line/arguments.js'
 import { combinePolicies } from '../../settings/combine-policies.js'
-import type { CommandLine, Environment } from '../../line/command-line.js'
+import type { CommandLine } from '../../line/command-line.js'
 import { STDOUT, oneLine, paintFor, writeText } from '../../line/text/console-text.js'
 import type { Paint } from '../../line/text/console-text.js'
 import { configFolderOf, homeOf } from '../../settings/own-folders.js'
@@ -33,14 +33,13 @@ interface Question {
   readonly words: readonly string[]
   readonly requests: readonly string[]
   readonly places: PolicyPlaces
-  readonly environment: Environment
   readonly json: boolean
   readonly paint: Paint
 }
 
-export const policy = async ({ given: { switches, values, rest }, environment }: CommandLine): Promise<number> => {
+export const policy = ({ given: { switches, values, rest }, environment }: CommandLine): Promise<number> => {
   const [word, ...words] = rest
-  const actions: Readonly<Record<string, (question: Question) => number | Promise<number>>> = {
+  const actions: Readonly<Record<string, (question: Question) => number>> = {
     list,
     show,
     resolve,
@@ -58,14 +57,14 @@ export const policy = async ({ given: { switches, values, rest }, environment }:
     ruleFiles: values.get('rules') ?? [],
     askedBy: `${COMMAND} ${word ?? ''}`,
   }
-  return action({
+  const status = action({
     words,
     requests: values.get('request') ?? [],
     places,
-    environment,
     json: switches.has('json'),
     paint: paintFor(STDOUT, environment),
   })
+  return Promise.resolve(status)
 }
 
 const print = (line: string): void => {
@@ -98,17 +97,16 @@ const describe = (found: FoundPolicy, places: PolicyPlaces) => {
   const { name, source, path, project } = found
   const place = { name, source, path, trusted: project === undefined || isVouchedFor(project, places) }
   try {
-    const { description, policy: read, hostsFrom } = readPolicyFile(readFound(found), shownAs(found))
+    const { description, policy: read } = readPolicyFile(readFound(found), shownAs(found))
     return {
       ...place,
       description: description ?? null,
       credentials: [...new Set(read.credentials.map(({ id }) => id))],
-      hosts_from: hostsFrom ?? null,
       problem: null,
     }
   } catch (error) {
     if (!(error instanceof CordonError)) throw error
-    return { ...place, description: null, credentials: [], hosts_from: null, problem: error.message }
+    return { ...place, description: null, credentials: [], problem: error.message }
   }
 }
 
@@ -124,7 +122,6 @@ const show = ({ words, places, json }: Question): number => {
       source: found?.source ?? 'file',
       path: found?.path ?? word,
       description: file.description ?? null,
-      hosts_from: file.hostsFrom ?? null,
       policy: JSON.parse(canonicalPolicy(file.policy)) as unknown,
       examples: file.examples.length,
     })
@@ -132,17 +129,14 @@ const show = ({ words, places, json }: Question): number => {
   return 0
 }
 
-const loadAll = async ({ words, places, environment }: Question): Promise<readonly LoadedPolicy[]> => {
+const loadAll = ({ words, places }: Question): readonly LoadedPolicy[] => {
   if (words.length === 0)
     throw usage('no policy is named', COMMAND, 'name at least one of: cordon policy list; or a file: ./NAME.yaml')
-  const named = words.map((word) => loadPolicy(word, places))
-  if (named.every(({ hostsFrom }) => hostsFrom === undefined)) return named
-  const { withClientHosts } = await import('../../settings/client-hosts.js')
-  return (await withClientHosts(named, { environment, home: places.home, form: 'auto' })).policies
+  return words.map((word) => loadPolicy(word, places))
 }
 
-const resolve = async (question: Question): Promise<number> => {
-  const files = await loadAll(question)
+const resolve = (question: Question): number => {
+  const files = loadAll(question)
   const lines = renderPolicy(combinePolicies(files, NO_OPTIONS)).map(({ text, item }) => ({
     text,
     from: item === undefined ? [] : placesOf(files, item.section, item.key),
@@ -204,10 +198,10 @@ const attempt = <Value>(name: string, work: () => Value) => {
   }
 }
 
-const test = async (question: Question): Promise<number> => {
+const test = (question: Question): number => {
   const { words, places, requests, json, paint } = question
   if (requests.length > 0) {
-    const files = await loadAll(question)
+    const files = loadAll(question)
     return tell(
       requests.map((text) => answerRequest(text, files)),
       json,
@@ -256,13 +250,13 @@ const withoutValue = (witness: Witness): unknown =>
     : witness
 
 /** The exit status says whether the first allows more. The text also says what the second allows beyond it. */
-const compare = async (question: Question): Promise<number> => {
+const compare = (question: Question): number => {
   const { words, places, json, paint } = question
   const [first, second, ...more] = words
   if (first === undefined || second === undefined || more.length > 0)
     throw usage('compare takes two policies', COMMAND, 'name two: cordon policy compare NEW.yaml OLD.yaml')
-  const read = async (word: string) => combinePolicies(await loadAll({ ...question, words: [word] }), NO_OPTIONS)
-  const [a, b] = [await read(first), await read(second)]
+  const read = (word: string) => combinePolicies(loadAll({ ...question, words: [word] }), NO_OPTIONS)
+  const [a, b] = [read(first), read(second)]
   const context = { workspace: places.workspace, home: places.home }
   const wider = beyond(a, b, context)
   const narrower = beyond(b, a, context)

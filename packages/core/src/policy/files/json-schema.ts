@@ -15,7 +15,6 @@ import {
 } from '../parse/parse-credentials.js'
 import { LIMIT_FORMS } from '../parse/parse-limits.js'
 import type { LimitForm } from '../parse/parse-limits.js'
-import { CLIENTS } from './policy-file.js'
 import { parseSize } from '../parse/quantities.js'
 
 type Schema = Readonly<Record<string, unknown>>
@@ -197,10 +196,6 @@ export const policyFileSchema = (): Schema => {
     properties: {
       description: { type: 'string', pattern: '\\S', description: 'what it is for, shown by cordon policy list' },
       ...(properties as Schema),
-      hosts_from: {
-        ...word(...CLIENTS),
-        description: 'the hosts that this program is configured for, on the machine where it runs',
-      },
       examples: {
         description: 'tried whenever the file is loaded',
         ...mapping({

@@ -10,23 +10,17 @@ import { POLICY_KEYS, parsePolicyNode } from '../parse/parse-policy.js'
 import type { PolicyExample } from './policy-examples.js'
 import { parseExamples, problemOfExample } from './policy-examples.js'
 import type { KeyPath, PolicyNode } from '../parse/policy-node.js'
-import { invalid, mappingOf, oneOf, textOf } from '../parse/policy-node.js'
+import { invalid, mappingOf, textOf } from '../parse/policy-node.js'
 import type { PolicyInput } from '../parse/policy-input.js'
 import { readDocument } from '../parse/read-document.js'
 
-/** Programs whose configuration has the hosts that they need. */
-export const CLIENTS = ['npm', 'pip', 'apt'] as const
-export type Client = (typeof CLIENTS)[number]
-
 /** The keys of a file besides the sections of a policy. */
-const FILE_KEYS = ['description', 'hosts_from', 'examples'] as const
+const FILE_KEYS = ['description', 'examples'] as const
 
 export interface PolicyFile {
   /** A path, or `bundled:github`. */
   readonly source: string
   readonly description: string | undefined
-  /** Its hosts are those in the configuration of this program, on the host where the tool runs. */
-  readonly hostsFrom: Client | undefined
   readonly policy: ToolPolicy
   readonly examples: readonly PolicyExample[]
   /** The place of an item, or else of its section or of the file. */
@@ -52,7 +46,7 @@ export const readPolicyFile = (text: string, source: string): PolicyFile => {
   // The value of a file in which everything is a comment is null.
   const node = given.value === null ? { ...given, value: {} } : given
   const entries = mappingOf(node, [...POLICY_KEYS, ...FILE_KEYS])
-  const { description, hosts_from: from, examples, ...sections } = entries
+  const { description, examples, ...sections } = entries
   const policy = parsePolicyNode({
     ...node,
     value: Object.fromEntries(Object.entries(sections).map(([key, child]) => [key, child.value])),
@@ -62,7 +56,6 @@ export const readPolicyFile = (text: string, source: string): PolicyFile => {
   return {
     source,
     description: sentence,
-    hostsFrom: from === undefined ? undefined : oneOf(from, CLIENTS),
     policy,
     examples: examples === undefined ? [] : parseExamples(examples, policy),
     whereIs: placesIn(node, policy),

@@ -14,7 +14,7 @@ import type { Form } from '../../sandbox/index.js'
 import type { Arguments } from '../../line/arguments.js'
 import type { Environment } from '../../line/command-line.js'
 import { combinePolicies } from '../../settings/combine-policies.js'
-import { NO_EGRESS, joinEgress, readEgress } from '../../settings/egress-order.js'
+import { readEgress } from '../../settings/egress-order.js'
 import type { EgressOrder } from '../../settings/egress-order.js'
 import { readOnly } from '../../settings/own-files.js'
 import { configFolderOf, homeOf } from '../../settings/own-folders.js'
@@ -62,12 +62,9 @@ export const parseRun = async (given: Arguments, environment: Environment): Prom
   const form = oneOf('form', first('form') ?? 'auto', FORM_WORDS)
   const image = imageIn(given)
   const backend = image === undefined ? backendIn(first('backend') ?? 'auto') : 'auto'
-  const named = all('policy').map((word) =>
+  const files = all('policy').map((word) =>
     loadPolicy(word, { workspace, home, configFolder, ruleFiles: all('rules') }),
   )
-  const { policies: files, ...ofClients } = named.some(({ hostsFrom }) => hostsFrom !== undefined)
-    ? await (await import('../../settings/client-hosts.js')).withClientHosts(named, { environment, home, form })
-    : { policies: named, ...NO_EGRESS }
   const policy = combinePolicies(files, typedPolicy(given))
   const needsSecrets = policy.credentials.length > 0 || all('secret').length > 0
   return {
@@ -90,7 +87,7 @@ export const parseRun = async (given: Arguments, environment: Environment): Prom
       ...readOnly(all('upstream-ca'), 'what servers are trusted by'),
     ],
     session: first('session'),
-    egress: joinEgress(ofClients, await readEgress(all('resolve'), first('upstream-ca'))),
+    egress: await readEgress(all('resolve'), first('upstream-ca')),
     grants: GRANTING.flatMap((name) =>
       all(name).map((value) => `--${name} ${name === 'env' ? value.replace(/=.*/s, '=…') : value}`),
     ),
