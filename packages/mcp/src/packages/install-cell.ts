@@ -1,11 +1,22 @@
 // The cell in which packages are installed. It reaches only the registry that the user's own configuration names, and
 // writes only to the folder of the installation. Each command in it is a run of its own in the audit log.
+import { existsSync } from 'node:fs'
+
+import { fail } from 'cordon/errors'
 import { escapeGlob } from 'cordon/policy'
 import type { AuditLog } from 'cordon/runtime'
 import { describeEnding, openSandbox } from 'cordon/sandbox'
+import { withoutUndefined } from 'cordon/shapes'
 
 import type { Environment } from 'cordon/commands'
-import { launchInCell, parseRun, performRunIn, prepareRun } from 'cordon/commands'
+import { parseRun } from 'cordon/commands'
+import type { RunOrder } from 'cordon/commands'
+import { launchInCell } from 'cordon/commands'
+import { performRunIn } from 'cordon/commands'
+import { prepareRun } from 'cordon/commands'
+import { homeOf } from 'cordon/commands'
+import { grantsOfRegistry } from './registry.js'
+import type { RegistryQuestion } from './registry.js'
 
 export interface InstallSettings {
   readonly audit: AuditLog
@@ -16,8 +27,7 @@ export interface InstallSettings {
 }
 
 export interface CellOrder {
-  /** The policy with the hosts of the registry. */
-  readonly policy: 'bundled:npm' | 'bundled:pip'
+  readonly registry: RegistryQuestion
   /** The only folder that it may write to. */
   readonly folder: string
   readonly reads: readonly string[]
@@ -36,27 +46,20 @@ export type RunStep = (argv: readonly string[]) => Promise<Step>
 
 const LONGEST = '10m'
 
+/** `name`: of the package, for errors. */
 export const withInstallCell = async <Value>(
-  { audit, environment, form, ruleFiles }: InstallSettings,
-  { policy, folder, reads, variables }: CellOrder,
+  name: string,
+  settings: InstallSettings,
+  cell: CellOrder,
   work: (run: RunStep) => Promise<Value>,
 ): Promise<Value> => {
-  const grants: readonly (readonly [string, readonly string[]])[] = [
-    ['policy', [policy]],
-    ['preset', ['toolchains']],
-    ['write', [`${escapeGlob(folder)}/**`]],
-    ['read', reads.map(escapeGlob)],
-    ['env', Object.entries(variables).map(([name, text]) => `${name}=${text}`)],
-    ['timeout', [LONGEST]],
-    ...[['workspace', [folder]] as const, ['cwd', [folder]] as const, ['rules', ruleFiles] as const],
-    ['form', form === undefined ? [] : [form]],
-  ]
-  const values = new Map(grants.filter(([, given]) => given.length > 0))
-  const order = await parseRun({ switches: new Set(), values, rest: ['true'] }, environment)
-  const sandbox = openSandbox({ form: order.form, nursery: 'none' })
+  const { audit, environment } = settings
+  const asking = await askingOrder(settings, cell)
+  const sandbox = openSandbox({ form: asking.form, nursery: 'none' })
   sandbox.catch(() => undefined)
-  try {
-    return await work(async (argv) => {
+  const runIn =
+    (order: RunOrder): RunStep =>
+    async (argv) => {
       const each = { ...order, argv }
       const prepared = prepareRun(each, false, environment, 'installation')
       // Archives contain settings of editors and the like. In this folder nobody works, and nothing starts.
@@ -68,13 +71,66 @@ export const withInstallCell = async <Value>(
         stdout: Buffer.from(result.stdout).toString('utf8'),
         stderr: Buffer.from(result.stderr).toString('utf8'),
       }
-    })
+    }
+  try {
+    const asked = await runIn(asking)(cell.registry.argv)
+    const found = asked.isDone ? await grantsOfRegistry(cell.registry, asked.stdout, environment) : undefined
+    if (found === undefined) throw unknownRegistry(name, cell, asked)
+    const order = await orderOf(settings, cell, [], assignments({ ...found.variables, ...cell.variables }))
+    return await work(runIn({ ...order, policy: { ...order.policy, network: found.network }, egress: found.egress }))
   } finally {
     await sandbox.then(
       (open) => open.close(),
       () => undefined,
     )
   }
+}
+
+const unknownRegistry = (name: string, { registry: { argv } }: CellOrder, asked: Step) =>
+  fail('mcp-package-not-installed', {
+    name,
+    problem: asked.isDone
+      ? 'the address of its registry is not HTTP, or has a user or a password in it'
+      : complaintOf(asked, /^(?=.)/),
+    fix: `correct the configuration, as shown by: ${argv.join(' ')}`,
+  })
+
+/** The order of the question for the registry. */
+const askingOrder = (settings: InstallSettings, cell: CellOrder): Promise<RunOrder> => {
+  const { environment } = settings
+  const { files, variables } = cell.registry
+  const home = homeOf(environment)
+  const own = files(home, environment).filter((path): path is string => path?.startsWith('/') === true)
+  const passed = Object.keys(environment).filter((name) => variables.test(name) && /^\w+$/.test(name))
+  const { PATH: searchPath } = cell.variables
+  return orderOf(
+    settings,
+    cell,
+    own.filter((path) => existsSync(path)),
+    [...passed, ...assignments(withoutUndefined({ HOME: home, PATH: searchPath }))],
+  )
+}
+
+const assignments = (variables: Readonly<Record<string, string>>): readonly string[] =>
+  Object.entries(variables).map(([name, text]) => `${name}=${text}`)
+
+const orderOf = (
+  { environment, form, ruleFiles }: InstallSettings,
+  { folder, reads }: CellOrder,
+  more: readonly string[],
+  variables: readonly string[],
+): Promise<RunOrder> => {
+  const grants: readonly (readonly [string, readonly string[]])[] = [
+    ['preset', ['toolchains']],
+    ['write', [`${escapeGlob(folder)}/**`]],
+    ['read', [...reads, ...more].map(escapeGlob)],
+    ['env', variables],
+    ['timeout', [LONGEST]],
+    ...[['workspace', [folder]] as const, ['cwd', [folder]] as const, ['rules', ruleFiles] as const],
+    ['form', form === undefined ? [] : [form]],
+  ]
+  const values = new Map(grants.filter(([, given]) => given.length > 0))
+  return parseRun({ switches: new Set(), values, rest: ['true'] }, environment)
 }
 
 /** What went wrong, in the words of the program. */

@@ -121,7 +121,7 @@ const installing = async <Value>(
     return folder
   }
   try {
-    return await withInstallCell(settings, installer.order(staging, settings.environment), (run: RunStep) =>
+    return await withInstallCell(call.name, settings, installer.order(staging, settings.environment), (run: RunStep) =>
       work({
         look: () => installer.resolve(call, newFolder(), run, 'names'),
         installNewest: async () => {

@@ -12,6 +12,7 @@ import { complaintOf } from './install-cell.js'
 import type { Step } from './install-cell.js'
 import type { Installer } from './installer.js'
 import { checkTree, lockFor, manifestFor, readTree } from './npm-tree.js'
+import { NPM_REGISTRY } from './registry.js'
 
 const LOCKING = ['--lockfile-version=3', '--omit-lockfile-registry-resolved', '--omit=dev']
 /** npm would also repeat for minutes what has a wrong hash. */
@@ -21,7 +22,7 @@ const QUIET = ['--ignore-scripts', '--no-audit', '--no-fund', '--no-update-notif
 export const npmInstaller: Installer = {
   presets: [],
   order: (folder, environment) => ({
-    policy: 'bundled:npm',
+    registry: NPM_REGISTRY,
     folder,
     reads: npmFolders(environment),
     variables: {

@@ -12,6 +12,7 @@ import type { RunStep, Step } from './install-cell.js'
 import type { Installer } from './installer.js'
 import type { LockEntry, LockedPackage } from './lock-file.js'
 import { normalName } from './package-words.js'
+import { PIP_INDEX } from './registry.js'
 
 const PIP = ['python3', '-m', 'pip']
 const WHEELS = ['--only-binary=:all:', '--no-cache-dir', '--quiet', '--disable-pip-version-check']
@@ -19,11 +20,11 @@ const WHEELS = ['--only-binary=:all:', '--no-cache-dir', '--quiet', '--disable-p
 export const pypiInstaller: Installer = {
   presets: ['toolchains'],
   order: (folder) => ({
-    policy: 'bundled:pip',
+    registry: PIP_INDEX,
     folder,
     reads: [],
     // Nothing is installed into the system, which a cell cannot write to. Debian's pip asks for this word even so.
-    variables: { HOME: join(folder, 'home'), PIP_BREAK_SYSTEM_PACKAGES: '1' },
+    variables: { HOME: join(folder, 'home'), PIP_CONFIG_FILE: '/dev/null', PIP_BREAK_SYSTEM_PACKAGES: '1' },
   }),
   resolve: async ({ name, wanted }, folder, run, depth) => {
     const entry = await resolve(name, wanted, [], folder, run)

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 
 import { IN_MATRIX } from '../../../../test/turns.js'
+import { folderWith } from './gateway.js'
 import { serverSource, startRegistry } from './local-registry.js'
 import type { Published } from './local-registry.js'
 import { packagedProject } from './packaged.js'
@@ -145,6 +146,18 @@ describe('a package of npm', () => {
     const { call } = packagedProject(registry.home, { '.npmrc': setting, 'package.json': '{}' })
     expect(await call(NPX)).toBe('hello')
     expect(evil.requests).toEqual([])
+  })
+
+  test('is not installed if the address of the registry has a password, which nobody is told', async () => {
+    const { cordon, gatewayWords, folders, log } = packagedProject(
+      folderWith({ '.npmrc': 'registry=https://user:hunter2-hunter2@packages.example.org/\n' }),
+    )
+    const { status, stderr } = await cordon(gatewayWords(NPX))
+    expect(status).toBe(125)
+    expect(stderr).toContain('mcp-package-not-installed')
+    expect(stderr).toContain('The registry option is protected')
+    expect(stderr + log()).not.toContain('hunter2')
+    expect(folders()).toEqual([])
   })
 
   test('is installed once by gateways that start at the same time', IN_MATRIX, async () => {

@@ -136,4 +136,16 @@ describe('a package of PyPI', () => {
     writeFileSync(greeting, genuine)
     expect(await call(UVX)).toBe('hello')
   })
+
+  test('is not installed if the address of the index has a password, which nobody is told', async () => {
+    const home = folderWith({
+      '.pip/pip.conf': '[global]\nindex-url = https://user:hunter2-hunter2@a.example/\n',
+    })
+    const { cordon, gatewayWords, folders, log } = packagedProject(home)
+    const { status, stderr } = await cordon(gatewayWords(UVX))
+    expect(status).toBe(125)
+    expect(stderr).toContain('the address of its registry is not HTTP, or has a user or a password in it')
+    expect(stderr + log()).not.toContain('hunter2')
+    expect(folders()).toEqual([])
+  })
 })
