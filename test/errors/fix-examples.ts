@@ -81,7 +81,7 @@ export const FIX_EXAMPLES: Readonly<Record<{ [Code in AnyErrorCode]: Placed<Code
   'approval-refused': 'answer the evaluation that decide() returned',
   'rules-unreadable': 'make it readable, or remove it',
   'unconfined-refused': 'use call, or declare a tool without credentials',
-  'tool-failed': "the workspace is not granted to this tool, so it is empty: policy: { filesystem: { read: ['.'] } }",
+  'tool-failed': "the workspace is not granted to this tool: policy: { filesystem: { read: ['.'] } }",
   'tool-violated':
     "grant it in the policy of the tool if that is intended: policy: { filesystem: { read: ['data/words'] } }",
   'mcp-server-not-started': 'install it, or correct the name',

@@ -351,15 +351,3 @@ describe('a refusal of the proxy', () => {
     expect((await run(['--quiet', ...curl('/v2')])).stderr).toBe('')
   })
 })
-
-describe('curl in a folder without a grant', () => {
-  test.each([
-    ['-o', ['-o', 'out.json'], 23, '--write'],
-    ['-O', ['-sSO'], 23, '--write'],
-    ['--cacert', ['--cacert', 'authority.pem'], 77, '--read'],
-    ['-d @', ['-d', '@token', '-o', '/dev/null'], 0, '--read'],
-  ])('gets the missing grant for %s', async (_, words, status, option) => {
-    const ran = await run([...WAY, '--net', place, '--', 'curl', '-s', ...words, `https://${place}/x`])
-    expect(ran).toMatchObject({ status, stderr: expect.stringContaining(`add ${option} ${folder}`) as string })
-  })
-})

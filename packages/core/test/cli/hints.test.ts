@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { describe, expect, test } from 'vitest'
@@ -14,33 +14,29 @@ writeFileSync(join(folder, 'outside'), 'outside\n')
 const hints = (stderr: string): readonly string[] => stderr.split('\n').filter((line) => /^(?:cordon|fix):/.test(line))
 
 describeForms('hints of a command that lacked a grant', (run, form) => {
-  const NOT_GRANTED =
-    `cordon: the working directory ${folder} is not granted, so it is empty: add --read ., or --write . to ` +
-    'change it'
+  const NOT_GRANTED = `cordon: the working directory ${folder} is not granted: add --read ., or --write . to change it`
 
-  test('for the working directory: after a failure, and after a list that is empty for that reason', () => {
-    expect(hints(run(['--', 'ls'], { cwd: folder }).stderr)).toEqual([NOT_GRANTED])
-    expect(hints(run(['--', 'cat', 'data/words'], { cwd: folder }).stderr)).toEqual([NOT_GRANTED])
-    expect(hints(run(['--cwd', folder, '--', 'ls']).stderr)).toEqual([
+  test('for the working directory, after a failure for which nothing else is known', () => {
+    const fails = ['--', 'sh', '-c', 'exit 3']
+    expect(hints(run(fails, { cwd: folder }).stderr)).toEqual([NOT_GRANTED])
+    expect(hints(run(['--cwd', folder, ...fails]).stderr)).toEqual([
       NOT_GRANTED.replace('--read .,', `--read ${folder},`).replace('--write . to', `--write ${folder} to`),
     ])
+    expect(hints(run(['--read', 'data', ...fails], { cwd: folder }).stderr)).toEqual([])
     expect(run(['--read', '.', '--', 'ls'], { cwd: join(folder, 'data') })).toEqual({
       status: 0,
       stdout: 'words\n',
       stderr: '',
     })
     expect(run(['--', 'echo', 'hello'], { cwd: folder })).toEqual({ status: 0, stdout: 'hello\n', stderr: '' })
-    expect(run(['--quiet', '--', 'sh', '-c', 'exit 3'], { cwd: folder })).toEqual({ status: 3, stdout: '', stderr: '' })
+    expect(run(['--quiet', ...fails], { cwd: folder })).toEqual({ status: 3, stdout: '', stderr: '' })
   })
 
   test('for an argument that exists and is not granted, but not for one that does not exist', () => {
-    const { stderr } = run(
-      ['--read', 'data', '--', 'cat', 'data/words', 'outside', 'absent', `--file=${folder}/outside`],
-      { cwd: folder },
-    )
-    expect(hints(stderr)).toEqual([
-      `cordon: ${folder}/outside exists, but is not granted: add --read ${folder}/outside`,
-    ])
+    const outside = [`cordon: ${folder}/outside exists, but is not granted: add --read ${folder}/outside`]
+    const words = ['cat', 'data/words', 'outside', 'absent', `--file=${folder}/outside`]
+    expect(hints(run(['--read', 'data', '--', ...words], { cwd: folder }).stderr)).toEqual(outside)
+    expect(hints(run(['--', 'cat', 'outside'], { cwd: folder }).stderr)).toEqual(outside)
     expect(
       run(['--read', 'data', '--read', `${folder}/outside`, '--', 'cat', 'data/words', 'outside'], { cwd: folder })
         .status,
@@ -73,72 +69,12 @@ describeForms('hints of a command that lacked a grant', (run, form) => {
     rmSync(join(folder, 'data', 'new'))
   })
 
-  test('for a file that disappears with the cell, also after a success, if the command names it', () => {
-    const place = realpathSync(mkdtempSync('/tmp/cordon-hints-'))
-    try {
-      const lost =
-        `cordon: the working directory ${place} is not granted, so files that the command wrote there ` +
-        `disappeared with the cell; to keep them, add --write .\n`
-      const ran = (...words: readonly string[]) => run(words, { cwd: place })
-      if (form === 'namespaces') {
-        expect(ran('--', 'touch', 'made')).toEqual({ status: 0, stdout: '', stderr: lost })
-        expect(ran('--', 'sh', '-c', 'echo x > made; cat made')).toEqual({ status: 0, stdout: 'x\n', stderr: lost })
-      } else {
-        // There is no such folder in this form: nothing can be made, and the command fails.
-        expect(ran('--', 'touch', 'made')).toMatchObject({
-          status: 1,
-          stderr: expect.stringContaining(`add --write ${place}`) as string,
-        })
-      }
-      expect(ran('--', 'sh', '-c', 'echo x > /dev/null 2>&1; echo y > "$TMPDIR/y"')).toEqual({
-        status: 0,
-        stdout: '',
-        stderr: '',
-      })
-      expect(ran('--write', '.', '--', 'touch', 'made')).toEqual({ status: 0, stdout: '', stderr: '' })
-      mkdirSync(join(place, 'own'))
-      expect(ran('--write', 'own', '--', 'touch', 'own/made')).toEqual({ status: 0, stdout: '', stderr: '' })
-    } finally {
-      rmSync(place, { recursive: true })
-    }
-  })
-
   test('for writing a file with only a read grant', () => {
     const hint = (...words: readonly string[]) =>
       hints(run(['--read', 'data', ...words, '--', 'sh', '-c', 'echo x > data/new'], { cwd: folder }).stderr)
     expect(hint()).toEqual([`cordon: refused write of ${folder}/data/new: add --write ${folder}/data`])
     expect(hint('--write', 'data')).toEqual([])
     rmSync(join(folder, 'data', 'new'))
-  })
-
-  test("for the configuration of git's user: exactly the files that it reads", () => {
-    const home = join(folder, `home-${form}`)
-    mkdirSync(join(home, 'project'), { recursive: true })
-    writeFileSync(join(home, '.gitconfig'), '[user]\n\tname = Ann\n\temail = ann@example.com\n')
-    const commit = (...words: readonly string[]) =>
-      run(
-        [
-          '--write',
-          '.',
-          ...words,
-          '--',
-          'sh',
-          '-c',
-          `mkdir r${String(words.length)} && cd r${String(words.length)} && git init -q && git commit -q ` +
-            '--allow-empty -m x',
-        ],
-        { cwd: join(home, 'project'), environment: { HOME: home } },
-      )
-    const told = hints(commit().stderr)
-    expect(told).toContain(
-      `cordon: git cannot read ${home}/.gitconfig, which has your name for commits; if needed, add --env ` +
-        `HOME --read ${home}/.gitconfig`,
-    )
-    expect(told.filter((line) => line.includes('--net'))).toEqual([])
-    // There the repository of the first commit closes the folder that the second would be made in.
-    if (form === 'landlock') return
-    const { status, stderr } = commit('--env', 'HOME', '--read', join(home, '.gitconfig'))
-    expect([status, hints(stderr)]).toEqual([0, []])
   })
 
   test('for a package manager that writes package.json: the grant that permits it', () => {
@@ -172,10 +108,6 @@ describeForms('hints of a command that lacked a grant', (run, form) => {
     expect(readFileSync(manifest, 'utf8')).toContain('"two"')
   })
 
-  test('none for a script that only exits with its own status', () => {
-    expect(hints(run(['--', 'sh', '-c', 'exit 7'], { cwd: folder }).stderr)).toEqual([])
-  })
-
   test('none for a file whose own permissions refuse it', () => {
     const closed = join(folder, `closed-${form}`)
     writeFileSync(closed, 'closed\n')
@@ -188,21 +120,11 @@ describeForms('hints of a command that lacked a grant', (run, form) => {
   })
 
   test('for a host name that cannot be resolved, and a connection: the option', () => {
-    const lookup = hints(run(['--', 'curl', '-sS', 'http://host.invalid/']).stderr)
-    expect(lookup).toHaveLength(1)
-    expect(lookup[0]).toMatch(
-      form === 'namespaces'
-        ? /^cordon: refused to look up host\.invalid: add --net host\.invalid$/
-        : /(?:look up the name of a host \(at .*:53\)|including name lookups): add --net host\.invalid$/,
-    )
-    // Without a network namespace no lookup is answered, and without a URL nobody knows which name it was.
-    expect(hints(run(['--', 'sh', '-c', 'curl -sS host.invalid']).stderr)).toEqual([
-      expect.stringMatching(
-        form === 'namespaces'
-          ? /look up host\.invalid: add --net host\.invalid$/
-          : /(?:look up|name lookups).*: add --net HOST/,
-      ),
-    ])
+    // Without a network namespace no lookup is answered, and nobody knows which name it was.
+    if (form === 'namespaces')
+      expect(hints(run(['--', 'curl', '-sS', 'http://host.invalid/']).stderr)).toEqual([
+        'cordon: refused to look up host.invalid: add --net host.invalid',
+      ])
     expect(hints(run(['--', 'bash', '-c', 'echo > /dev/tcp/192.0.2.1/80']).stderr)).toEqual([
       'cordon: refused connection to 192.0.2.1:80: add --net 192.0.2.1',
     ])

@@ -30,9 +30,10 @@ describeForms('at a terminal', (_, form) => {
 
   test('a failure without any refusal suggests --observe, and neither its twin that succeeds nor a script reads that', () => {
     const hint = 'to list every file that it refused: add --observe'
-    expect(atTerminal(run('--', 'sh', '-c', 'exit 1'), []).output).toContain(hint)
+    const failing = ['--cwd', '/', '--', 'sh', '-c', 'exit 1'] as const
+    expect(atTerminal(run(...failing), []).output).toContain(hint)
     expect(atTerminal(run('--', 'true'), []).output).toBe('')
-    expect(atTerminal(['sh', '-c', `${typed('--', 'sh', '-c', 'exit 1')} 2>&1 | cat`], []).output).toBe('')
+    expect(atTerminal(['sh', '-c', `${typed(...failing)} 2>&1 | cat`], []).output).toBe('')
   })
 
   test('keys reach it, and its terminal echoes them once', () => {

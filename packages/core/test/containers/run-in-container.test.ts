@@ -101,7 +101,7 @@ describe('a command of an image', () => {
     IN_MATRIX,
     async () => {
       writeFileSync(join(folder, 'in-folder'), 'x\n')
-      const missing = await inContainer([], ['cat', 'in-folder'], { cwd: folder })
+      const missing = await inContainer([], ['sh', '-c', 'cat in-folder'], { cwd: folder })
       expect(missing.stderr).toContain(`${folder} is not granted, so the command ran in / of the image: add --read .`)
       const granted = await inContainer(['--read', 'in-folder'], ['cat', 'in-folder', 'no-such'], { cwd: folder })
       expect(granted).toMatchObject({ status: 1, stdout: 'x\n' })
@@ -155,9 +155,7 @@ describe('the network of a command of an image', async () => {
     const other = await inContainer(network, curl('other.test'))
     expect(other.status).not.toBe(0)
     expect(other.stderr).toContain('other.test')
-    const none = await inContainer([], curl(HOST))
-    expect(none.status).not.toBe(0)
-    expect(none.stderr).toContain('--net')
+    expect((await inContainer([], curl(HOST))).status).not.toBe(0)
   })
 })
 

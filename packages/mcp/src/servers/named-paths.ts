@@ -1,19 +1,11 @@
 // The files and folders that the words of a server name. A server is usually told there what it is for.
 import { escapeGlob, isWithinPath } from 'cordon/policy'
 import type { AbsolutePath } from 'cordon/policy'
-import { lookAt, MOST_ARGUMENTS, pathIn } from 'cordon/runtime'
-import { isKernelView } from 'cordon/sandbox'
+import { namedPaths } from 'cordon/runtime'
 
 /** Existing ones, as globs without links. Those in the working folder are relative to it. */
-export const pathsNamedBy = (argv: readonly string[], cwd: string): readonly string[] => [
-  ...new Set(
-    argv
-      .slice(1, MOST_ARGUMENTS)
-      .flatMap((word) => pathIn(word, cwd) ?? [])
-      .flatMap((path) => lookAt(path)?.real ?? [])
-      .filter((path) => path !== '/' && !isKernelView(path))
-      .map((path) => globFor(path, cwd)),
-  ),
+const pathsNamedBy = (argv: readonly string[], cwd: string): readonly string[] => [
+  ...new Set(namedPaths(argv.slice(1), cwd).map(({ real }) => globFor(real, cwd))),
 ]
 
 const globFor = (path: AbsolutePath, cwd: string): string =>

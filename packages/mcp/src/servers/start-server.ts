@@ -157,8 +157,7 @@ export const serverSource = ({ server, prepared }: PreparedServer, place: Server
     return {
       how: describeEnding(result),
       lastWords: lastLines(said.text()),
-      advice: () =>
-        adviseOnServer({ name: server.name, order, boundary, ownFiles, result, said: said.text(), environment }),
+      advice: () => adviseOnServer({ name: server.name, order, boundary, ownFiles, result, environment }),
     }
   },
 })

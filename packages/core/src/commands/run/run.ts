@@ -13,17 +13,10 @@ import { explainViolations } from '../../run/text/explain.js'
 import { describeRun, openFactsFile, undecided } from '../../run/facts.js'
 import type { Decided, Facts, FactsFile, Outcome } from '../../run/facts.js'
 import { EXIT_REFUSED, exitStatusOf, reportFailure } from '../../line/failure.js'
-import {
-  hintOnEmptyFolder,
-  hintOnThrowaway,
-  hintsInContainer,
-  hintsOnFailure,
-  hintsOnUnsent,
-} from '../../run/text/failure-hints.js'
+import { hintsOnFailure } from '../../run/text/hints.js'
 import { isInteractive } from '../../run/terminal/interactive.js'
 import { configFolderOf } from '../../settings/own-folders.js'
 import { adviceToHooked } from '../../run/text/hooked-advice.js'
-import { withLookupAdvice } from '../../run/text/lookup-advice.js'
 import { performRun } from '../../run/perform-run.js'
 import type { Launch } from '../../run/attached-runner.js'
 import { prepareRun } from '../../run/prepare-run.js'
@@ -164,17 +157,9 @@ const adviceOn = (
   environment: Environment,
 ): readonly string[] => {
   const refused = explainViolations(result, observed, order)
-  if (result.status !== 'exited') return refused
-  if (order.image !== undefined)
-    return result.exitCode === 0 ? refused : [...refused, ...hintsInContainer(order, boundary, result.profile, refused)]
-  if (result.exitCode === 0)
-    return [
-      ...refused,
-      ...hintOnEmptyFolder(order, boundary),
-      ...hintsOnUnsent(order, boundary),
-      ...hintOnThrowaway(order, boundary, result.profile),
-    ]
-  const known = [...refused, ...adviseOnStart(order, boundary, result.exitCode, environment)]
+  if (result.status !== 'exited' || result.exitCode === 0) return refused
+  const onStart = order.image === undefined ? adviseOnStart(order, boundary, result.exitCode, environment) : []
+  const known = [...refused, ...onStart]
   const advice = [...known, ...hintsOnFailure(order, boundary, result.profile, known)]
   return advice.length > 0 || observed ? advice : adviceToObserve()
 }

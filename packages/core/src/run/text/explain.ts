@@ -3,7 +3,7 @@ import { existsSync, realpathSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 
 import type { AbsolutePath } from '../../policy/index.js'
-import { escapeGlob, hostsNamedIn, isWebPort } from '../../policy/index.js'
+import { escapeGlob, isWebPort } from '../../policy/index.js'
 import { isOfImage } from '../../runtime/hints/index.js'
 import { describeOwnFile, ownFileAt } from '../../runtime/own-files/index.js'
 import type { OwnFile } from '../../runtime/own-files/index.js'
@@ -24,7 +24,7 @@ export const explainViolations = (result: CallResult, observed: boolean, explain
   const { argv } = explained
   const linesOf = linesFor(explained, result.profile)
   const told = result.violations.filter(
-    (violation) => !isIntrusion(violation) && !isIdle(violation, argv) && (observed || !isHabit(violation, argv)),
+    (violation) => !isIntrusion(violation) && (observed || !isHabit(violation, argv)),
   )
   if (hasFailed(result) || observed) return atMost(MOST_LINES, linesOf(told))
   return [...atMost(MOST_LINES, linesOf(told.filter(isAlwaysTold))), ...refusedByProxy(told, linesOf)]
@@ -43,7 +43,7 @@ interface Explained {
 type LinesOf = (violations: readonly Violation[]) => readonly string[]
 
 const linesFor =
-  ({ argv, grants, ownFiles, workspace, home }: Explained, profile: SandboxProfile): LinesOf =>
+  ({ grants, ownFiles, workspace, home }: Explained, profile: SandboxProfile): LinesOf =>
   (violations) => [
     ...programLines(violations, ownFiles),
     ...new Set(
@@ -54,7 +54,7 @@ const linesFor =
           (violation) =>
             onOwnFile(violation, ownFiles) ??
             onImage(violation, profile, [workspace, home]) ??
-            `${describeViolation(violation)}${wayOut(violation, { argv, grants })}`,
+            `${describeViolation(violation)}${wayOut(violation, grants)}`,
         ),
     ),
   ]
@@ -121,41 +121,23 @@ const ALWAYS_TOLD: ReadonlySet<Violation['kind']> = new Set(LIMIT_KINDS)
 const isAlwaysTold = (violation: Violation): boolean =>
   ALWAYS_TOLD.has(violation.kind) || (violation.kind === 'file' && violation.reason.kind === 'protected')
 
-/** `git` with one of its local commands. */
-const isLocalGit = (text: string): boolean => {
-  const [start] = /(?:^|[\s/])git /.exec(text) ?? []
-  return (
-    start !== undefined &&
-    /(?:^| )(?:commit|merge|rebase|tag|stash|am|cherry-pick|revert)\b/.test(
-      text.slice(text.indexOf(start) + start.length),
-    )
-  )
-}
-
-/** git resolves the host name for the address of an author. Its local commands work without. */
-const isIdle = (violation: Violation, argv: readonly string[]): boolean =>
-  (isLookup(violation) || violation.kind === 'lookup') && isLocalGit(argv.join(' '))
-
-/** The words of the command may name the hosts that it resolved. */
-type Typed = Pick<Explained, 'argv' | 'grants'>
-
-const NOTHING_TYPED: Typed = { argv: [], grants: [] }
-
-/** The option that would allow it, if there is one. */
-export const wayOut = (violation: Violation, { argv, grants }: Typed = NOTHING_TYPED): string => {
+/** The option that would allow it, if there is one. `grants` are the typed ones. */
+export const wayOut = (violation: Violation, grants: readonly string[] = []): string => {
   switch (violation.kind) {
     case 'file':
       return isGrantable(violation) ? `: add --${violation.access} ${asWord(escapeGlob(grantFor(violation)))}` : ''
     case 'connect':
-      if (violation.family === 'host') return adding('net', [`${violation.name}:${String(violation.port)}`], grants)
+      if (violation.family === 'host') return adding('net', `${violation.name}:${String(violation.port)}`, grants)
       if (violation.family !== 'inet' && violation.family !== 'inet6') return ': cells cannot reach sockets of the host'
-      return isLookup(violation) ? addingHosts(argv, grants) : adding('net', [endpointOf(violation)], grants)
+      return isLookup(violation)
+        ? `${adding('net', 'HOST', grants)} for each host`
+        : adding('net', endpointOf(violation), grants)
     case 'lookup':
-      return adding('net', [violation.name], grants)
+      return adding('net', violation.name, grants)
     case 'listen':
-      return violation.family === 'inet' || violation.family === 'inet6' ? adding('net', ['all'], grants) : ''
+      return violation.family === 'inet' || violation.family === 'inet6' ? adding('net', 'all', grants) : ''
     case 'exec':
-      return adding('exec', [violation.path], grants)
+      return adding('exec', violation.path, grants)
     case 'egress':
       return onEgress(violation, grants)
     case 'metadata':
@@ -176,15 +158,9 @@ export const wayOut = (violation: Violation, { argv, grants }: Typed = NOTHING_T
 }
 
 /** An option `none` cannot stand beside another of its name. */
-const adding = (option: 'net' | 'exec', values: readonly string[], grants: readonly string[]): string => {
-  const options = values.map((value) => `--${option} ${asWord(value)}`).join(' ')
-  return grants.includes(`--${option} none`) ? `: replace --${option} none by ${options}` : `: add ${options}`
-}
-
-/** The name is unknown, because the lookup was never sent. A URL among the words may have it. */
-const addingHosts = (argv: readonly string[], grants: readonly string[]): string => {
-  const hosts = hostsNamedIn(argv)
-  return hosts.length === 0 ? `${adding('net', ['HOST'], grants)} for each host` : adding('net', hosts, grants)
+const adding = (option: 'net' | 'exec', value: string, grants: readonly string[]): string => {
+  const none = `--${option} none`
+  return `: ${grants.includes(none) ? `replace ${none} by` : 'add'} --${option} ${asWord(value)}`
 }
 
 type RefusedRequest = Extract<Violation, { readonly kind: 'egress' }>
@@ -192,12 +168,12 @@ type RefusedRequest = Extract<Violation, { readonly kind: 'egress' }>
 /** The command line grants whole hosts and addresses. Parts of a host need a policy. */
 const onEgress = ({ reason, method, host, port, allow }: RefusedRequest, grants: readonly string[]): string => {
   if (reason === 'not-granted' && method === null && host !== '')
-    return adding('net', [endpointOf({ address: host, port })], grants)
+    return adding('net', endpointOf({ address: host, port }), grants)
   if (allow === null) return ''
   const whole = /^network: \["([^"]+)"\]$/.exec(allow)?.[1]
   return whole === undefined
     ? `: add to a policy: ${allow}`
-    : `${adding('net', [whole], grants)}; or add to a policy: ${allow}`
+    : `${adding('net', whole, grants)}; or add to a policy: ${allow}`
 }
 
 /** For `--net`, where a host alone means ports 80 and 443. */

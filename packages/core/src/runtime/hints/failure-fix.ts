@@ -1,71 +1,65 @@
-// Advice for a tool that failed by itself: which grant it may have lacked, from its policy, command and input.
-import { hostsNamedIn, isReadable } from '../../policy/index.js'
-import type { AbsolutePath, Boundary } from '../../policy/index.js'
+// What a tool or a command that failed by itself lacked, as far as facts tell: existing paths that its words name, and
+// that its boundary does not grant.
+import { realpathSync, statSync } from 'node:fs'
+import type { Stats } from 'node:fs'
+import { resolve } from 'node:path'
 
-import {
-  MOST_ARGUMENTS,
-  hasGrantsIn,
-  isClient,
-  isScript,
-  lookAt,
-  namesOwn,
-  namesPart,
-  pathIn,
-  startsClient,
-} from './command-words.js'
+import type { AbsolutePath, Boundary } from '../../policy/index.js'
+import { isReadable, isWithinPath } from '../../policy/index.js'
 import { isKernelView } from '../../sandbox/index.js'
 
 import { describeOwnFile, ownFileAt } from '../own-files/index.js'
-import { grantOfHosts, readLine } from './policy-lines.js'
+import { readLine } from './policy-lines.js'
 import type { Advised } from './policy-lines.js'
 
-export interface FailedTool extends Advised {
+export interface NamedPath {
+  readonly path: AbsolutePath
+  readonly real: AbsolutePath
+  readonly status: Stats
+}
+
+const MOST_WORDS = 200
+
+/** The existing paths that words name exactly: `data/words`, `--file=data/words`. */
+export const namedPaths = (words: readonly string[], cwd: string): readonly NamedPath[] => {
+  const texts = words.slice(0, MOST_WORDS).map((word) => word.replace(/^--?[\w-]+=/, ''))
+  const paths = texts.filter((text) => text !== '' && !text.includes('\0')).map((text) => resolve(cwd, text))
+  return [...new Set(paths)]
+    .flatMap((path) => lookAt(path as AbsolutePath) ?? [])
+    .filter(({ path, real }) => real !== '/' && !isKernelView(path) && !isKernelView(real))
+}
+
+const lookAt = (path: AbsolutePath): NamedPath | undefined => {
+  try {
+    const real = realpathSync(path) as AbsolutePath
+    return { path, real, status: statSync(real) }
+  } catch {
+    return undefined
+  }
+}
+
+/** Whether a working directory is granted neither as a whole nor in parts. */
+export const isUngranted = (cwd: AbsolutePath, boundary: Boundary): boolean =>
+  cwd !== '/' &&
+  !isReadable(boundary, cwd) &&
+  ![...boundary.read, ...boundary.write].some(({ negated, base }) => !negated && isWithinPath(base, cwd))
+
+interface FailedTool extends Advised {
   readonly boundary: Boundary
   readonly cwd: AbsolutePath
-  /** Empty for a function tool. */
-  readonly command: readonly string[]
-  /** The texts of its input. */
+  /** The arguments of its command, or the texts of its input. */
   readonly named: readonly string[]
+  readonly kind: 'process' | 'function'
 }
 
 /** Empty without advice. */
-export const fixOfFailure = (tool: FailedTool): string => [...onFiles(tool), ...onNetwork(tool)].join('; ')
-
-const onFiles = (tool: FailedTool): readonly string[] => {
-  const { boundary, cwd, workspace, command, named } = tool
-  const at = { argv: command, cwd }
-  const isFunction = command.length === 0
-  if (cwd !== '/' && !isReadable(boundary, cwd) && !hasGrantsIn(cwd, boundary)) {
-    const isWanted = isFunction
-      ? named.some((word) => namesPart(word, cwd))
-      : namesOwn(at) || !(isScript(at) || isClient(at))
-    const place = cwd === workspace ? 'the workspace' : `the working directory ${cwd}`
-    return isWanted
-      ? [`${place} is not granted to this tool, so it is empty: policy: { ${readLine(cwd, workspace)} }`]
-      : []
-  }
-  return (isFunction ? named : command.slice(1))
-    .slice(0, MOST_ARGUMENTS)
-    .flatMap((word) => onWord(word, tool))
-    .slice(0, 1)
+export const fixOfFailure = (tool: FailedTool): string => {
+  const { boundary, cwd, workspace, ownFiles, named, kind } = tool
+  const lacking = namedPaths(named, cwd).find(({ real }) => !isReadable(boundary, real))?.real
+  if (lacking === undefined) return kind === 'process' && isUngranted(cwd, boundary) ? notGranted(cwd, workspace) : ''
+  const own = ownFileAt(lacking, 'read', ownFiles)
+  return own === undefined ? notGranted(lacking, workspace) : describeOwnFile(lacking, own, 'tool')
 }
 
-const onWord = (word: string, { boundary, cwd, workspace, ownFiles }: FailedTool): readonly string[] => {
-  const found = /[/.]/.test(word) || namesPart(word, cwd) ? lookAt(pathIn(word, cwd) ?? cwd) : undefined
-  if (found === undefined || found.real === '/' || isKernelView(found.real) || isReadable(boundary, found.real))
-    return []
-  const own = ownFileAt(found.real, 'read', ownFiles)
-  return [
-    own === undefined
-      ? `${found.real} is not granted to this tool: policy: { ${readLine(found.real, workspace)} }`
-      : describeOwnFile(found.real, own, 'tool'),
-  ]
-}
-
-/** The landlock form refuses datagrams, and so name look-ups, without a violation. */
-const onNetwork = ({ boundary, command, cwd, words }: FailedTool): readonly string[] => {
-  const hosts = hostsNamedIn(words)
-  return boundary.network.kind === 'none' && (hosts.length > 0 || startsClient({ argv: command, cwd }))
-    ? [`no host is granted to this tool, also not to look up its name; ${grantOfHosts(hosts)}`]
-    : []
-}
+const notGranted = (path: AbsolutePath, workspace: AbsolutePath): string =>
+  `${path === workspace ? 'the workspace' : path} is not granted to this tool: policy: { ${readLine(path, workspace)} }`

@@ -4,7 +4,7 @@ import { dirname } from 'node:path'
 
 import { realPlaceOf } from '../../platform/index.js'
 import type { AbsolutePath } from '../../policy/index.js'
-import { escapeGlob, hostsNamedIn, isWebPort, isWithinPath } from '../../policy/index.js'
+import { escapeGlob, isWebPort, isWithinPath } from '../../policy/index.js'
 import { isKernelView, isLookup } from '../../sandbox/index.js'
 import type { Violation } from '../../sandbox/index.js'
 
@@ -15,8 +15,6 @@ export interface Advised {
   readonly workspace: AbsolutePath
   /** Never advised: a grant of them would be refused. */
   readonly ownFiles: readonly OwnFile[]
-  /** The command's words or the function's source. They may name the hosts that were looked up. */
-  readonly words: readonly string[]
   /** In a container: paths that no grant of the host makes writable. */
   readonly isOfImage?: (path: string) => boolean
 }
@@ -24,12 +22,8 @@ export interface Advised {
 const MOST_ENTRIES = 5
 
 /** The lines of a policy that would allow what was refused. */
-export const policyLines = (violations: readonly Violation[], advised: Advised): readonly string[] => {
-  const wanted = wantedBy(violations, advised)
-  const hosts = violations.some(isLookup) ? hostsNamedIn(advised.words) : []
-  for (const host of hosts) wanted.network.add(host)
-  return linesOf({ ...wanted, limits: new Set() })
-}
+export const policyLines = (violations: readonly Violation[], advised: Advised): readonly string[] =>
+  linesOf({ ...wantedBy(violations, advised), limits: new Set() })
 
 const wantedBy = (violations: readonly Violation[], advised: Advised): Wanted => {
   const wanted = nothingWanted()
@@ -41,18 +35,16 @@ const wantedBy = (violations: readonly Violation[], advised: Advised): Wanted =>
 export const policyAdvice = (violations: readonly Violation[], advised: Advised): string => {
   const wanted = wantedBy(violations, advised)
   const lines = linesOf(wanted)
-  const looksUp = violations.some(isLookup)
-  const hosts = looksUp ? hostsNamedIn(advised.words) : []
   return [
     ...(lines.length === 0 ? [] : [`if that is intended, add to the policy of the tool: ${lines.join(', ')}`]),
-    ...(looksUp ? [`it tried to look up the name of a host; ${grantOfHosts(hosts)}`] : []),
+    ...(violations.some(isLookup) ? [LOOKUP_ADVICE] : []),
     ...wanted.remarks,
   ].join('; ')
 }
 
 /** The name that was looked up is not known: the query was never sent. */
-export const grantOfHosts = (hosts: readonly string[]): string =>
-  `grant the hosts it needs: policy: { ${networkLine(hosts.length === 0 ? ['example.org'] : hosts)} }`
+const LOOKUP_ADVICE =
+  "it tried to look up the name of a host; grant the hosts it needs: policy: { network: ['example.org'] }"
 
 const nothingWanted = () => ({
   read: new Set<string>(),
@@ -139,7 +131,7 @@ const linesOf = ({ read, write, exec, network, limits, lines }: Wanted): readonl
     ? []
     : [`filesystem: { ${[...entry('read', read), ...entry('write', write)].join(', ')} }`]),
   ...entry('exec', exec.values()),
-  ...(network.size === 0 ? [] : [networkLine(network)]),
+  ...entry('network', network),
   ...lines,
   ...[...limits].map((name) => `a larger limits.${name}`),
 ]
@@ -153,8 +145,6 @@ const entry = (key: string, values: Iterable<string>): readonly string[] => {
 
 export const readLine = (path: AbsolutePath, workspace: AbsolutePath): string =>
   `filesystem: { ${entry('read', [patternFor(path, workspace)]).join('')} }`
-
-const networkLine = (hosts: Iterable<string>): string => entry('network', hosts).join('')
 
 const quoted = (text: string): string => `'${text.replace(/[\\']/g, (character) => `\\${character}`)}'`
 

@@ -24,9 +24,9 @@ export const describeModule = async (
 ): Promise<Execution> => {
   const status = statusIn(reply)
   const output = await outputOf(status, reply.written)
-  const advised = { workspace, ownFiles, words: textsIn(input) }
+  const advised = { workspace, ownFiles }
   const advice = {
-    failed: () => fixOfFailure({ ...advised, boundary, cwd, command: [], named: textsIn(input) }),
+    failed: () => fixOfFailure({ ...advised, boundary, cwd, named: textsIn(input), kind: 'function' }),
     unloadable: WASI_ADVICE,
   }
   const failure = (): CordonError => {

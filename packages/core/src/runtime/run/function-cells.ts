@@ -169,17 +169,14 @@ const describeFunction = (
   { result, reply, input, said }: EndedFunction,
 ): Execution => {
   const { profile, violations, usage } = result
-  const advised = {
-    workspace: tool.workspace,
-    ownFiles: tool.ownFiles,
-    words: [...(from.kind === 'function' ? [String(from.run)] : []), ...textsIn(input)],
-  }
+  const { workspace, ownFiles, cwd } = tool
+  const advised = { workspace, ownFiles }
   const fix = (met: readonly Violation[]): string =>
     from.kind === 'function' && met.some(isOfPackage) ? IMPORT_ADVICE : policyAdvice(met, advised)
   const failed = (thrown: string): string =>
     from.kind === 'function' && IS_IMPORT.test(thrown)
       ? IMPORT_ADVICE
-      : fixOfFailure({ ...advised, boundary: tool.gate.boundary, cwd: tool.cwd, command: [], named: textsIn(input) })
+      : fixOfFailure({ ...advised, boundary: tool.gate.boundary, cwd, named: textsIn(input), kind: 'function' })
   const common = {
     profile,
     violations,

@@ -67,7 +67,6 @@ export const describeProcess = async (
   const advised = {
     workspace,
     ownFiles,
-    words: command,
     isOfImage: (path: string) => profile.mode === 'sandboxed' && isOfImage(profile, path, [workspace]),
   }
   const failure = () => {
@@ -75,7 +74,10 @@ export const describeProcess = async (
     const problem = `${isExit ? `exit status ${result.exitCode}` : describeEnding(result)}${lastWords(result.stderr)}`
     return toolFailed(name, problem, input, {
       // Without a cell no grant is missing.
-      fix: isExit && profile.mode !== 'none' ? fixOfFailure({ ...advised, boundary, cwd, command, named: [] }) : '',
+      fix:
+        isExit && profile.mode !== 'none'
+          ? fixOfFailure({ ...advised, boundary, cwd, named: command.slice(1), kind: 'process' })
+          : '',
     })
   }
   return {
