@@ -13,7 +13,13 @@ import { explainViolations } from '../../run/text/explain.js'
 import { describeRun, openFactsFile, undecided } from '../../run/facts.js'
 import type { Decided, Facts, FactsFile, Outcome } from '../../run/facts.js'
 import { EXIT_REFUSED, exitStatusOf, reportFailure } from '../../line/failure.js'
-import { hintsOnFailure } from '../../run/text/hints.js'
+import {
+  hintOnEmptyFolder,
+  hintOnThrowaway,
+  hintsInContainer,
+  hintsOnFailure,
+  hintsOnUnsent,
+} from '../../run/text/failure-hints.js'
 import { isInteractive } from '../../run/terminal/interactive.js'
 import { configFolderOf } from '../../settings/own-folders.js'
 import { adviceToHooked } from '../../run/text/hooked-advice.js'
@@ -119,10 +125,7 @@ export const run = async ({ given, environment }: CommandLine): Promise<number> 
     outcome = {
       kind: 'refused',
       wasPermitted,
-      error:
-        order === undefined || order.image !== undefined
-          ? error
-          : withLookupAdvice(explainMode(error, order), { ...order, searchPath: environment['PATH'] ?? '' }),
+      error: order === undefined ? error : explainMode(error, order),
     }
   }
   const exitStatus =

@@ -26,9 +26,14 @@ export interface Program {
 
 /** Finds a program as a shell does: a name in the search path, a path relative to the working directory. */
 export const findProgram = (name: string, cwd: string, searchPath: string): Program => {
-  const found = name.includes('/') ? resolve(cwd, name) : lookUp(name, searchPath)
+  const found = name.includes('/') ? resolve(cwd, name) : (lookUp(name, searchPath) ?? filesIn(name, searchPath)[0])
   if (found === undefined)
-    throw fail('program-not-found', { program: name, fix: `install it, or give its path; looked in ${searchPath}` })
+    throw fail('program-not-found', {
+      program: name,
+      fix: isFile(resolve(cwd, name))
+        ? `it is not in PATH, but in the working directory; write ./${name}`
+        : `install it, or give its path; looked in ${searchPath}`,
+    })
   const real = realPathOf(found)
   if (real === undefined)
     throw fail('program-not-found', { program: name, fix: `give the path of a program; nothing is at ${found}` })
@@ -44,11 +49,14 @@ export const findProgram = (name: string, cwd: string, searchPath: string): Prog
 }
 
 export const lookUp = (name: string, searchPath: string): string | undefined =>
+  filesIn(name, searchPath).find(isExecutable)
+
+const filesIn = (name: string, searchPath: string): readonly string[] =>
   searchPath
     .split(delimiter)
     .filter((folder) => isAbsolute(folder))
     .map((folder) => join(folder, name))
-    .find((path) => isExecutable(path) && statusAt(path)?.isFile() === true)
+    .filter((path) => statusAt(path)?.isFile() === true)
 
 type Needs = Omit<Program, 'path'>
 
