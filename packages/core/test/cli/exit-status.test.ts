@@ -89,7 +89,9 @@ describeFormsByProcess('the exit status', (run) => {
 test('a cell inside a cell has the exit status of the inner command', () => {
   const inner = [process.execPath, CORDON_PROGRAM, 'run', '--', 'sh', '-c', 'exit 7']
   const modules = realpathSync(join(REPOSITORY, 'node_modules'))
-  expect(cordon(['run', '--read', REPOSITORY, '--read', modules, '--read', process.execPath, '--', ...inner])).toMatchObject({
+  expect(
+    cordon(['run', '--read', REPOSITORY, '--read', modules, '--read', process.execPath, '--', ...inner]),
+  ).toMatchObject({
     status: 7,
   })
 })

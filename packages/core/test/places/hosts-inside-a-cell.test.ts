@@ -182,12 +182,7 @@ const enter = ({ enter: into }: Place, argv: readonly string[]) => {
   const [program = '', ...args] = into(argv)
   return run(program, args)
 }
-const innerCordon = (...words: readonly string[]) => [
-  process.execPath,
-  CORDON,
-  'run',
-  ...words,
-]
+const innerCordon = (...words: readonly string[]) => [process.execPath, CORDON, 'run', ...words]
 
 test('a cell in a cell in a cell reaches only what all three grant', async (context) => {
   needs(context, has('curl'), 'curl is not installed')

@@ -89,16 +89,5 @@ export const obstacleTo = ({ enter }: Place): string | undefined => {
 /** Inside a cell that this host's own command line makes, with these options. */
 export const insideCell = (form: 'namespaces' | 'landlock', options: readonly string[]): Place => ({
   title: `a cell of the form ${form}`,
-  enter: (argv) => [
-    process.execPath,
-    CORDON,
-    'run',
-    '--form',
-    form,
-    '--read',
-    CHECKOUT,
-    ...options,
-    '--',
-    ...argv,
-  ],
+  enter: (argv) => [process.execPath, CORDON, 'run', '--form', form, '--read', CHECKOUT, ...options, '--', ...argv],
 })

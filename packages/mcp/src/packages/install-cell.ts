@@ -2,7 +2,6 @@
 // writes only to the folder of the installation. Each command in it is a run of its own in the audit log.
 import { existsSync } from 'node:fs'
 
-import { fail } from 'cordon/errors'
 import { escapeGlob } from 'cordon/policy'
 import type { AuditLog } from 'cordon/runtime'
 import { describeEnding, openSandbox } from 'cordon/sandbox'
@@ -15,6 +14,7 @@ import { launchInCell } from 'cordon/commands'
 import { performRunIn } from 'cordon/commands'
 import { prepareRun } from 'cordon/commands'
 import { homeOf } from 'cordon/commands'
+import { fail } from '../errors/errors.js'
 import { grantsOfRegistry } from './registry.js'
 import type { RegistryQuestion } from './registry.js'
 

@@ -3,11 +3,11 @@
 import { lookup } from 'node:dns/promises'
 import { existsSync, readFileSync } from 'node:fs'
 
-import { isNobodysOwn, parsePolicy, parseRequestHost, parseResolved } from '../../policy/index.js'
-import type { IpAddress, ToolPolicy } from '../../policy/index.js'
+import { isNobodysOwn, parsePolicy, parseRequestHost, parseResolved } from 'cordon/policy'
+import type { IpAddress, ToolPolicy } from 'cordon/policy'
 
-import type { Environment } from '../command-line.js'
-import type { EgressOrder } from '../settings/egress-order.js'
+import type { Environment } from 'cordon/commands'
+import type { EgressOrder } from 'cordon/commands'
 
 export interface RegistryQuestion {
   readonly argv: readonly string[]

@@ -13,13 +13,7 @@ import { explainViolations } from '../../run/text/explain.js'
 import { describeRun, openFactsFile, undecided } from '../../run/facts.js'
 import type { Decided, Facts, FactsFile, Outcome } from '../../run/facts.js'
 import { EXIT_REFUSED, exitStatusOf, reportFailure } from '../../line/failure.js'
-import {
-  hintOnEmptyFolder,
-  hintOnThrowaway,
-  hintsInContainer,
-  hintsOnFailure,
-  hintsOnUnsent,
-} from '../../run/text/failure-hints.js'
+import { hintsOnFailure } from '../../run/text/hints.js'
 import { isInteractive } from '../../run/terminal/interactive.js'
 import { configFolderOf } from '../../settings/own-folders.js'
 import { adviceToHooked } from '../../run/text/hooked-advice.js'

@@ -8,7 +8,7 @@ import type { OwnFile } from '../../runtime/own-files/index.js'
 import type { SandboxProfile } from '../../sandbox/index.js'
 
 import type { RunOrder } from '../request/run-request.js'
-import { asWord } from '../text/shell-word.js'
+import { asWord } from '../../line/text/shell-word.js'
 
 /** Grants of own files are never suggested. */
 type Command = Pick<RunOrder, 'argv' | 'cwd' | 'workspace' | 'home'> & { readonly ownFiles: readonly OwnFile[] }

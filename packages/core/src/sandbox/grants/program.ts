@@ -56,7 +56,9 @@ const filesIn = (name: string, searchPath: string): readonly string[] =>
     .split(delimiter)
     .filter((folder) => isAbsolute(folder))
     .map((folder) => join(folder, name))
-    .filter((path) => statusAt(path)?.isFile() === true)
+    .filter(isFile)
+
+const isFile = (path: string): boolean => statusAt(path)?.isFile() === true
 
 type Needs = Omit<Program, 'path'>
 
