@@ -6,6 +6,7 @@ import { join } from 'node:path'
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
+import { CORDON } from '../repository.js'
 import { openPostgres } from '../../packages/team/src/store/index.js'
 import { startServer } from '../../packages/team/test/store/server.js'
 import type { Server } from '../../packages/team/test/store/server.js'
@@ -21,7 +22,7 @@ afterAll(() => {
   server.remove()
 })
 const cordon = (...words: readonly string[]) =>
-  execFileSync(process.execPath, [join(ROOT, 'bin', 'cordon.js'), ...words], {
+  execFileSync(process.execPath, [CORDON, ...words], {
     env: { PATH: process.env['PATH'], CORDON_DATABASE: server.url() },
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'pipe'],

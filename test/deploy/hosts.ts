@@ -6,6 +6,7 @@ import { request as requestSecure } from 'node:https'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 
+import { CORDON } from '../repository.js'
 import { openPostgres } from '../../packages/team/src/store/index.js'
 import type { Engine } from '../../packages/team/src/store/index.js'
 import type { TestEngine } from '../../packages/core/test/containers/engine.js'
@@ -98,7 +99,7 @@ export const openHosts = async ({ command, longCommand, folder: base }: TestEngi
     run: (host, options, words) => command('run', '--rm', ...network(host), ...options, image, ...words),
     cordon: (host, ...words) => {
       const [program = '', ...before] = within(host)
-      return execFileSync(program, [...before, process.execPath, join(ROOT, 'bin', 'cordon.js'), ...words], {
+      return execFileSync(program, [...before, process.execPath, CORDON, ...words], {
         env: { PATH: process.env['PATH'], HOME: folder },
         encoding: 'utf8',
         cwd: DEPLOY,

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
+import { CORDON } from '../repository.js'
 import { readAs } from '../cli/helps.js'
 import { needs } from '../requirement.js'
 import { IN_MATRIX } from '../turns.js'
@@ -49,7 +50,7 @@ test.for(UNITS)('systemd-analyze accepts the unit of %s, and finds a planted mis
   const verify = (change: (unit: string) => string): string => {
     const file = join(folder, `cordon-${name}.service`)
     // It looks for the program, which is not installed here.
-    const unit = unitOf(name).replace(/^ExecStart=cordon /m, `ExecStart=${join(ROOT, 'bin', 'cordon.js')} `)
+    const unit = unitOf(name).replace(/^ExecStart=cordon /m, `ExecStart=${CORDON} `)
     writeFileSync(file, change(unit))
     const { stdout, stderr, status } = spawnSync('systemd-analyze', ['verify', '--man=no', file], {
       encoding: 'utf8',

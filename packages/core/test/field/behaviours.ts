@@ -223,7 +223,7 @@ export const RUNTIME_STANDARD: readonly Behaviour[] = [
     behaviour: 'every kind of error has a code, with a text for the operator and one for the model',
     tests: [
       ['errors/fail.test.ts', 'fills every text of the table with the parameters'],
-      ['errors/raised.test.ts', 'every code of the table is raised somewhere'],
+      ['../../../test/errors/raised.test.ts', 'every code of the package %s is raised there'],
     ],
   },
   {

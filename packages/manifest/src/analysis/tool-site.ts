@@ -31,6 +31,9 @@ export const toolMaker = (
   return makerIn(origins.of(expression), TOOL_MAKERS) ?? (ts.isIdentifier(name) ? declared(name, checker) : undefined)
 }
 
+/** The files of the core and of `@cordon/mcp` that declare tools, installed or in a checkout. */
+const OF_CORDON = /\/(?:cordon|@cordon\/mcp|packages\/(?:core|mcp))\/(?:dist|src)\/(?:runtime|server)\//
+
 /** By its declaration, if a package of others exports a function of Cordon again. */
 const declared = (name: ts.Identifier, checker: ts.TypeChecker): string | undefined => {
   const symbol = checker.getSymbolAtLocation(name)
@@ -38,7 +41,7 @@ const declared = (name: ts.Identifier, checker: ts.TypeChecker): string | undefi
   const own = declaration === undefined ? undefined : ts.getNameOfDeclaration(declaration)?.getText()
   return own !== undefined &&
     TOOL_MAKERS.includes(own) &&
-    /\/cordon\/(?:dist|src)\/(?:runtime|mcp-server)\//.test(declaration?.getSourceFile().fileName ?? '')
+    OF_CORDON.test(declaration?.getSourceFile().fileName ?? '')
     ? own
     : undefined
 }

@@ -3,7 +3,7 @@ import { existsSync, lstatSync, readdirSync, realpathSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 
 import type { JsonValue } from 'cordon/gate'
-import { PACKAGE_FOLDER, jsonOfFile } from 'cordon/runtime'
+import { PACKAGE_FOLDER, jsonOfFile, packagesFrom } from 'cordon/runtime'
 import { escapeGlob, isWithinPath, parseAbsolutePath } from 'cordon/policy'
 import type { AbsolutePath } from 'cordon/policy'
 import { createCordon, tool } from 'cordon'
@@ -71,7 +71,9 @@ const packagesFor = (folder: AbsolutePath, home: AbsolutePath): readonly string[
     const modules = join(at, 'node_modules')
     if (isFolder(modules)) {
       if (at !== folder) found.push(modules)
-      found.push(...linkedPackages(modules).filter((path) => !isWithinPath(folder, path) && !isWithinPath(home, path)))
+      const linked = linkedPackages(modules).filter((path) => !isWithinPath(folder, path) && !isWithinPath(home, path))
+      // What a linked package needs may lie above it.
+      found.push(...linked.flatMap((path) => packagesFrom(path, 'needed').map((each) => each.folder)))
     }
     const settings = join(at, 'package.json')
     if (at !== folder && existsSync(settings)) found.push(settings)

@@ -35,7 +35,7 @@ export const policyFileOf = (policy: unknown): string | undefined => {
 const bundledPath = (name: string): string => {
   const known = existsSync(BUNDLED) ? readdirSync(BUNDLED).filter((file) => ENDING.test(file)) : []
   const file = known.find((each) => each.replace(ENDING, '') === name)
-  if (file !== undefined) return `${BUNDLED}${file}`
+  if (file !== undefined) return join(BUNDLED, file)
   const names = known.map((each) => each.replace(ENDING, ''))
   throw fail('option-invalid', {
     of: 'policyFrom()',
