@@ -65,7 +65,7 @@ const writeProject = (folder) => {
   const source = join(folder, 'src')
   mkdirSync(join(folder, 'node_modules'), { recursive: true })
   mkdirSync(source)
-  symlinkSync(ROOT, join(folder, 'node_modules', 'cordon'))
+  symlinkSync(join(ROOT, 'packages', 'core'), join(folder, 'node_modules', 'cordon'))
   symlinkSync(join(ROOT, 'node_modules', '@types'), join(folder, 'node_modules', '@types'))
   const files = [
     ...Array.from({ length: HELPERS }, (_, at) => [`helper-${at}.ts`, helperText(at)]),

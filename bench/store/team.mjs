@@ -1,12 +1,6 @@
 // A team with an agent, a runner and somebody who approves, and one call of theirs.
 import { randomUUID } from 'node:crypto'
-import {
-  beginInvocation,
-  claimInvocations,
-  completeInvocation,
-  invokeTool,
-  speakingAs,
-} from '@cordon/team/store'
+import { beginInvocation, claimInvocations, completeInvocation, invokeTool, speakingAs } from '@cordon/team/store'
 
 /**
  * @typedef {import('@cordon/team/store').Engine} Engine

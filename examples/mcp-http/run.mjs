@@ -24,7 +24,14 @@ copyFileSync(join(HERE, 'mcp.yaml'), join(config, 'cordon', 'mcp.yaml'))
 const transport = new StdioClientTransport({
   command: process.execPath,
   args: [
-    ...[join(ROOT, 'bin', 'cordon.js'), 'mcp', '--server', 'notes', '--read', `${ROOT}/node_modules/**`],
+    ...[
+      join(ROOT, 'packages', 'core', 'bin', 'cordon.js'),
+      'mcp',
+      '--server',
+      'notes',
+      '--read',
+      `${ROOT}/node_modules/**`,
+    ],
     ...['--read', join(HERE, 'server.mjs'), '--', process.execPath, join(HERE, 'server.mjs'), String(PORT)],
   ],
   cwd: project,

@@ -22,7 +22,7 @@ const SERVER = [process.execPath, join(HERE, 'server.mjs')]
 // The server runs from this checkout, so its cell needs it. An installed server needs its node_modules.
 const CORDON = [
   process.execPath,
-  join(ROOT, 'bin', 'cordon.js'),
+  join(ROOT, 'packages', 'core', 'bin', 'cordon.js'),
   'mcp',
   '--server',
   'notes',

@@ -29,7 +29,7 @@ copyFileSync(join(HERE, 'mcp.yaml'), join(config, 'cordon', 'mcp.yaml'))
 const transport = new StdioClientTransport({
   command: process.execPath,
   args: [
-    ...[join(ROOT, 'bin', 'cordon.js'), 'mcp', '--server', 'files', '--read', `${MODULES}/**`],
+    ...[join(ROOT, 'packages', 'core', 'bin', 'cordon.js'), 'mcp', '--server', 'files', '--read', `${MODULES}/**`],
     ...['--', process.execPath, SERVER, project],
   ],
   cwd: project,

@@ -148,6 +148,12 @@ export const NEEDS_OF_THE_MATRIX = [
     works: starts('mmdebstrap', '--version'),
   },
   {
+    name: 'fish and zsh',
+    packages: ['fish', 'zsh'],
+    because: 'scripts of cordon completion are read by these shells',
+    works: () => ends('fish', ['--version']) && ends('zsh', ['--version']),
+  },
+  {
     name: 'mke2fs',
     packages: ['e2fsprogs'],
     because: 'the disk of a virtual machine is made with it',

@@ -24,7 +24,7 @@ const block = (language: string, page = README): string =>
 const project = (name: string): string => {
   const place = join(folder, name)
   mkdirSync(join(place, 'node_modules'), { recursive: true })
-  symlinkSync(ROOT, join(place, 'node_modules', 'cordon'))
+  symlinkSync(CORE, join(place, 'node_modules', 'cordon'))
   return place
 }
 

@@ -72,7 +72,7 @@ test(
     expect(problem('runner', '--database', server.url('postgres', 'template1'), '--tools', tools)).toContain(
       'runner-queue-missing',
     )
-    expect(problem('tools', 'list', '--database', server.url('postgres', 'template1'))).toMatch(
+    expect(problem('team', 'tools', 'list', '--database', server.url('postgres', 'template1'))).toMatch(
       /store-not-prepared: .*\nfix: .*cordon runner --prepare/,
     )
     expect(JSON.parse(cordon('runner', '--tools', tools, '--registration', 'say'))).toMatchObject({

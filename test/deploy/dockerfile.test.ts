@@ -42,7 +42,7 @@ test('the build sees no file but those that it needs', () => {
   expect(first).toBe('*')
   const seen = rules.flatMap((rule) => (rule.startsWith('!') ? [rule.slice(1)] : []))
   for (const place of ['.git', 'deploy', 'test', 'node_modules', 'build', 'dist']) expect(seen).not.toContain(place)
-  expect(seen).toEqual(expect.arrayContaining(['package.json', 'package-lock.json', 'src', 'native', 'sql']))
+  expect(seen).toEqual(expect.arrayContaining(['package.json', 'package-lock.json', 'packages', 'scripts']))
 })
 
 const PLAIN_TEXT = readdirSync(DEPLOY).filter((name) => name !== 'tools' && !name.endsWith('.json'))
@@ -60,7 +60,6 @@ test.each(PLAIN_TEXT.filter((name) => name !== 'apparmor-cordon'))(
     const text = deployFile(name)
     expect(text).not.toMatch(/unconfined|privileged|hostNetwork|hostPID|hostPath|cap_add|CAP_|SYS_ADMIN/)
     expect(text).not.toMatch(/\bnpx\b|:latest\b/)
-    for (const [, version] of text.matchAll(/\bcordon[:-](\d[\w.]*?)(?:\.tgz)?(?=[\s@]|$)/gm))
-      expect(`cordon:${String(version)}`).toBe(IMAGE)
+    for (const [name] of text.matchAll(/\bcordon:\d[\w.]*/g)) expect(name).toBe(IMAGE)
   },
 )

@@ -14,7 +14,7 @@ import { openNetworks } from '../../packages/team/test/faults/networks.js'
 import { startServer } from '../../packages/team/test/store/server.js'
 import type { Server } from '../../packages/team/test/store/server.js'
 
-import { DEPLOY, ROOT } from './deploy-files.js'
+import { DEPLOY } from './deploy-files.js'
 
 export interface Container {
   /** Runs a command in it. Returns its exit status. */
@@ -109,7 +109,11 @@ export const openHosts = async ({ command, longCommand, folder: base }: TestEngi
     ask: (host, { scheme, path, host: named, token, body }) =>
       new Promise((resolve, reject) => {
         const request = (scheme === 'http' ? requestPlain : requestSecure)({
-          ...{ host: addressOf(host), port: 7070, path, method: body === undefined ? 'GET' : 'POST', agent: false },
+          host: addressOf(host),
+          port: 7070,
+          path,
+          method: body === undefined ? 'GET' : 'POST',
+          agent: false,
           headers: {
             'Host': named,
             'Content-Type': 'application/json',

@@ -146,7 +146,7 @@ describeHere('the services of docker-compose.yaml', (_, { folder, database, cord
     const words = registered.join().replace(' - ', ` ${join(folder, 'registrations.json')} `)
     cordonAs('ada', ...words.split(' '))
     cordonAs('ada', ...assign.split(' '))
-    expect(cordonAs('agent-1', 'tools', 'list')).toContain('say')
+    expect(cordonAs('agent-1', 'team', 'tools', 'list')).toContain('say')
     const runner = begin('runner', RUNNER)
     const [, script = ''] = services.runner.healthcheck.test
     await expect.poll(() => runner.exec('sh', '-c', asWritten(script))).toBe(0)

@@ -58,11 +58,10 @@ test.each([
 
 describe.each(PODS)('the pod of $name', ({ name, spec }) => {
   const [{ args, env, livenessProbe, readinessProbe, startupProbe, resources, volumeMounts }] = spec.containers
-  const [command = '', ...words] = args
-  const options = readAs(command, words)
+  const options = readAs(args)
 
   test('is started with options that exist', () => {
-    expect(command).toBe(name)
+    expect(args[0]).toBe(name)
     expect(options.rest).toEqual([])
   })
 
@@ -99,7 +98,7 @@ describe.each(PODS)('the pod of $name', ({ name, spec }) => {
 test('probes name a host that the server accepts', () => {
   const [{ args, ports = [], livenessProbe, readinessProbe, startupProbe }] =
     deployments.serve.spec.template.spec.containers
-  const { values } = readAs('serve', args.slice(1))
+  const { values } = readAs(args)
   for (const probe of [livenessProbe, readinessProbe, startupProbe]) {
     if (!('httpGet' in probe)) throw new Error('the server is asked over HTTP')
     expect(values.get('host')).toContain(probe.httpGet.httpHeaders.find(({ name }) => name === 'Host')?.value)
@@ -112,7 +111,7 @@ test('probes name a host that the server accepts', () => {
 
 test('the size of requests and of answers is limited', () => {
   const [{ args }] = deployments.serve.spec.template.spec.containers
-  const { values } = readAs('serve', args.slice(1))
+  const { values } = readAs(args)
   for (const option of ['max-body', 'max-answer', 'connections']) expect(values.get(option)).toHaveLength(1)
 })
 
@@ -124,7 +123,7 @@ test('the runner has the seccomp profile of deploy/', () => {
 
 test('the folder of the probes of the runner is the one that it writes', () => {
   const [{ args, livenessProbe, readinessProbe, volumeMounts }] = deployments.runner.spec.template.spec.containers
-  const [folder = ''] = readAs('runner', args.slice(1)).values.get('health') ?? []
+  const [folder = ''] = readAs(args).values.get('health') ?? []
   expect(volumeMounts.map(({ mountPath }) => mountPath)).toContain(dirname(folder))
   expect(JSON.stringify(livenessProbe)).toContain(`${folder}/alive`)
   expect(JSON.stringify(readinessProbe)).toContain(`${folder}/ready`)

@@ -11,7 +11,7 @@ import { readAs } from '../cli/helps.js'
 import { needs } from '../requirement.js'
 import { IN_MATRIX } from '../turns.js'
 
-import { ROOT, deployFile } from './deploy-files.js'
+import { deployFile } from './deploy-files.js'
 
 const UNITS = ['runner', 'serve'] as const
 const unitOf = (name: string): string => deployFile(`cordon-${name}.service`)
@@ -24,12 +24,9 @@ test.each(UNITS)('the unit of %s uses options that exist', (name) => {
   const optional = Array.from(unitOf(name).matchAll(/^# {3}RUNNER_OPTIONS=(.*?)(?: {2,}.*)?$/gm), ([, text = '']) =>
     text.split(' '),
   ).flat()
-  expect(
-    readAs(
-      command,
-      words.flatMap((word) => (word === '$RUNNER_OPTIONS' ? optional : [word])),
-    ),
-  ).toMatchObject({ rest: [] })
+  expect(readAs([command, ...words.flatMap((word) => (word === '$RUNNER_OPTIONS' ? optional : [word]))])).toMatchObject(
+    { rest: [] },
+  )
 })
 
 test.each(UNITS)('the unit of %s is not root, gains no rights, and has limits', (name) => {
@@ -40,7 +37,7 @@ test.each(UNITS)('the unit of %s is not root, gains no rights, and has limits', 
 })
 
 test('the server limits the size of requests and of answers', () => {
-  const { values } = readAs('serve', settingOf('serve', 'ExecStart')?.split(' ').slice(2) ?? [])
+  const { values } = readAs(settingOf('serve', 'ExecStart')?.split(' ').slice(1) ?? [])
   for (const option of ['max-body', 'max-answer']) expect(values.get(option)).toHaveLength(1)
 })
 

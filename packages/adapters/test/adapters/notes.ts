@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { pathRead, pathWrite } from 'cordon/gate'
 import { processTool, tool } from 'cordon'
 import type { Cordon, CordonOptions } from 'cordon'
-import { REPOSITORY } from '../../../../test/repository.js'
+import { REPOSITORY, linkPackages } from '../../../../test/repository.js'
 import { ENDS_WHAT_HANGS_MS } from '../../../../test/hanging.js'
 import { openStage } from '../../../core/test/runtime/stage.js'
 
@@ -85,7 +85,7 @@ export const runExampleWith = (modules: string, name: string, node = process.exe
     for (const each of ['notes', name]) cpSync(join(ROOT, 'examples', each), join(folder, 'examples', each), RECURSIVE)
     mkdirSync(join(folder, 'node_modules'))
     for (const each of readdirSync(modules)) symlinkSync(join(modules, each), join(folder, 'node_modules', each))
-    symlinkSync(ROOT, join(folder, 'node_modules/cordon'))
+    linkPackages(folder, 'cordon', '@cordon/adapters')
     return runExample(name, folder, node)
   } finally {
     rmSync(folder, RECURSIVE)

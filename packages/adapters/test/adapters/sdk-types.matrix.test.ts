@@ -6,7 +6,7 @@ import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
-import { REPOSITORY } from '../../../../test/repository.js'
+import { REPOSITORY, linkPackages } from '../../../../test/repository.js'
 import { SDK_PACKAGES, sdkModules } from '../../../../scripts/tests/sdk-programs.mjs'
 import { needs } from '../../../../test/requirement.js'
 
@@ -51,7 +51,7 @@ const compile = (modules: string, program: string): string => {
   try {
     mkdirSync(join(folder, 'node_modules'))
     for (const each of readdirSync(modules)) symlinkSync(join(modules, each), join(folder, 'node_modules', each))
-    symlinkSync(ROOT, join(folder, 'node_modules/cordon'))
+    linkPackages(folder, 'cordon', '@cordon/adapters')
     writeFileSync(join(folder, 'program.mts'), `${CORDON}${program}`)
     const tsc = join(ROOT, 'node_modules/typescript/bin/tsc')
     const words = [tsc, ...WORDS, '--typeRoots', join(ROOT, 'node_modules/@types'), join(folder, 'program.mts')]

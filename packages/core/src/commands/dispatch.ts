@@ -1,42 +1,16 @@
 // The commands of `cordon`, and the choice of one by the first word.
 import { CordonError, fail } from '../errors/index.js'
 import { nearestKey } from '../policy/index.js'
-import { RUN_HELP } from '../run/request/run-options.js'
 import { STDOUT, writeText } from '../line/text/console-text.js'
 import { version } from '../line/text/version.js'
 
-import { APPROVALS_HELP } from './approvals/approvals-help.js'
-import { DEMO_HELP } from './demo/demo-help.js'
-import { DOCTOR_HELP } from './doctor/doctor-help.js'
-import { EXPLAIN_HELP } from './explain/explain-help.js'
-import { HOOK_HELP } from '../hook/hook-help.js'
 import { PRODUCTS, loadProduct, loadProductIfAny, productOf } from '../products/installed-products.js'
 import { parseArguments, parseScattered } from '../line/arguments.js'
 import type { CommandLine, Environment } from '../line/command-line.js'
 import { reportFailure, reportRefusal } from '../line/failure.js'
-import type { CommandHelp } from '../line/help.js'
 import { renderHelp, renderList } from '../line/help.js'
-import { LOG_HELP } from './log/log-help.js'
-import { WHY_HELP } from './log/why-help.js'
-import { POLICY_HELP } from './policy/policy-help.js'
 import type { Command, CommandSource } from '../products/product.js'
-
-const COMMANDS: Readonly<Record<string, Command>> = {
-  run: { help: RUN_HELP, load: async () => (await import('./run/run.js')).run },
-  hook: { help: HOOK_HELP, takesWords: true, load: async () => (await import('./hook/hook.js')).hook },
-  policy: { help: POLICY_HELP, takesWords: true, load: async () => (await import('./policy/policy.js')).policy },
-  approvals: {
-    help: APPROVALS_HELP,
-    takesWords: true,
-    source: 'approvals',
-    load: async () => (await import('./approvals/approvals.js')).approvals,
-  },
-  log: { help: LOG_HELP, takesWords: true, source: 'log', load: async () => (await import('./log/log.js')).log },
-  why: { help: WHY_HELP, takesWords: true, source: 'why', load: async () => (await import('./log/why.js')).why },
-  explain: { help: EXPLAIN_HELP, takesWords: true, load: async () => (await import('./explain/explain.js')).explain },
-  doctor: { help: DOCTOR_HELP, takesWords: true, load: async () => (await import('./doctor/doctor.js')).doctor },
-  demo: { help: DEMO_HELP, load: async () => (await import('./demo/demo.js')).demo },
-}
+import { COMMANDS, withSource } from './command-table.js'
 
 const SUMMARIES: readonly (readonly [string, string])[] = [
   ...Object.entries(COMMANDS).map(([name, { help }]) => [name, help.summary] as const),
@@ -104,17 +78,6 @@ const find = async (name: string, words: readonly string[]): Promise<Found> => {
   return inner?.isNamed === true
     ? { name: `${name} ${words[0] ?? ''}`, command, source, words: words.slice(1) }
     : { name, command, source, words }
-}
-
-/** An option of the command itself is not shown again. */
-const withSource = (help: CommandHelp, source: CommandSource | undefined): CommandHelp => {
-  if (source === undefined) return help
-  const own = new Set(help.groups.flatMap(({ options }) => options.map(({ name }) => name)))
-  const groups = source.groups.map(({ title, options }) => ({
-    title,
-    options: options.filter(({ name }) => !own.has(name)),
-  }))
-  return { ...help, description: [...help.description, ...source.description], groups: [...help.groups, ...groups] }
 }
 
 const perform = async (given: readonly string[], environment: Environment): Promise<number> => {

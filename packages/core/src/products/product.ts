@@ -20,6 +20,14 @@ export interface Command {
   readonly actions?: readonly CommandAction[]
 }
 
+/** A command as somebody writes it: its first words, and its help with the options that packages add. */
+export interface ListedCommand {
+  /** `['team', 'tools']`. Some words have the same help: `['mcp', 'login|logout']`. */
+  readonly words: readonly string[]
+  readonly command: Command
+  readonly help: CommandHelp
+}
+
 export interface CommandAction {
   readonly words: readonly string[]
   readonly command: Command

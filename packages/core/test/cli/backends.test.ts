@@ -1,15 +1,18 @@
 // The backend of a cell: on this host, and inside another cell, where walls get no namespaces either.
 import { readlinkSync, realpathSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
+import { join } from 'node:path'
 
 import { describe, expect, test } from 'vitest'
 
+import { CORE, REPOSITORY } from '../../../../test/repository.js'
 import { needs } from '../../../../test/requirement.js'
 import { CORDON, cordon } from './cordon.js'
 
 const PID_NAMESPACE = '/proc/self/ns/pid'
-const ROOT = fileURLToPath(new URL('../..', import.meta.url))
-const GRANTS = [ROOT, realpathSync(`${ROOT}node_modules`), process.execPath].flatMap((path) => ['--read', path])
+const GRANTS = [CORE, realpathSync(join(REPOSITORY, 'node_modules')), process.execPath].flatMap((path) => [
+  '--read',
+  path,
+])
 
 const runInCell = (...words: readonly string[]) =>
   cordon(['run', '--quiet', ...GRANTS, '--', process.execPath, CORDON, 'run', '--quiet', ...words], { cwd: '/' })

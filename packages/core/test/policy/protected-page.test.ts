@@ -55,7 +55,8 @@ when somebody only installs dependencies. They count only directly in a write ro
 - *The root itself*: both rules apply only directly in a write root.
 `
 
-const linkOf = (source: string) => (source.startsWith('https://') ? `[source](${source})` : `[source](${source.replace('docs/', '')})`)
+const linkOf = (source: string) =>
+  source.startsWith('https://') ? `[source](${source})` : `[source](${source.replace('docs/', '')})`
 
 const tableOf = (names: readonly ProtectedName[]): readonly string[] => [
   '| names | where | because |',

@@ -1,11 +1,13 @@
 // Follows docs/egress.md and docs/policy-files.md word for word, with a server on this machine and its own
 // certificate authority.
 import { spawn } from 'node:child_process'
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 import { afterAll, describe, expect, test } from 'vitest'
+
+import { linkPackages } from '../../../../test/repository.js'
 
 import { CordonError } from '../../src/errors/index.js'
 import { policyFrom, processTool, tool } from '../../src/runtime/index.js'
@@ -41,8 +43,7 @@ const refusalOf = (work: () => unknown): CordonError => {
 describe('docs/egress.md', () => {
   test("has an example that runs as printed, except for the host's address", async () => {
     const place = stage.newFolder()
-    mkdirSync(join(place, 'node_modules'))
-    symlinkSync(ROOT, join(place, 'node_modules', 'cordon'))
+    linkPackages(place, 'cordon')
     writeFileSync(join(place, 'ca.pem'), serverAuthority.certificate)
     const printed =
       /```js\n([^]*?)```/.exec(page('egress.md').slice(page('egress.md').indexOf('## Credentials')))?.[1] ?? ''

@@ -1,13 +1,13 @@
 // The fix for the operator of a call that failed for lack of a grant: a line of the policy.
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 
 import { describe, expect, test } from 'vitest'
 
 import { processTool, tool } from '../../src/runtime/index.js'
 import type { Cordon } from '../../src/runtime/index.js'
 
+import { linkPackages } from '../../../../test/repository.js'
 import { asWritten, openStage } from './stage.js'
 
 const { newFolder, cordon } = openStage()
@@ -16,8 +16,7 @@ mkdirSync(join(workspace, 'data'))
 writeFileSync(join(workspace, 'data', 'words'), 'words\n')
 writeFileSync(join(workspace, 'helper.mjs'), 'export const f = () => 1\n')
 writeFileSync(join(workspace, 'mine.yaml'), 'filesystem: { write: [ . ] }\n')
-mkdirSync(join(workspace, 'node_modules'))
-symlinkSync(fileURLToPath(new URL('../..', import.meta.url)), join(workspace, 'node_modules', 'cordon'))
+linkPackages(workspace, 'cordon')
 
 const IMPORT =
   "import Node's own modules inside the function (await import('node:fs')); for files or packages of yours " +

@@ -1,12 +1,12 @@
 // Follows the page word for word: its agent runs, and its programs compile.
 import { execFileSync, spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 import { expect, test } from 'vitest'
 
-import { REPOSITORY } from '../../../../test/repository.js'
+import { REPOSITORY, linkPackages } from '../../../../test/repository.js'
 import { ENDS_WHAT_HANGS_MS } from '../../../../test/hanging.js'
 
 import { IN_MATRIX } from '../../../../test/turns.js'
@@ -26,10 +26,7 @@ const blockAfter = (page: string, heading: string): string =>
 /** A project that has installed Cordon. */
 const project = (): string => {
   const place = newFolder()
-  mkdirSync(join(place, 'node_modules', '@types'), { recursive: true })
-  symlinkSync(ROOT, join(place, 'node_modules', 'cordon'))
-  symlinkSync(join(REPOSITORY, 'node_modules', '@types', 'node'), join(place, 'node_modules', '@types', 'node'))
-  symlinkSync(join(REPOSITORY, 'node_modules', 'undici-types'), join(place, 'node_modules', 'undici-types'))
+  linkPackages(place, 'cordon', '@types/node', 'undici-types')
   return place
 }
 

@@ -1,5 +1,5 @@
 // The plugin in a real ESLint, with the real parser, on files of a project.
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 
@@ -7,10 +7,9 @@ import { ESLint } from 'eslint'
 import tseslint from 'typescript-eslint'
 import { afterAll, expect, test } from 'vitest'
 
-import { REPOSITORY } from '../../../../test/repository.js'
+import { linkPackages } from '../../../../test/repository.js'
 import { cordon } from '../../src/index.js'
 
-const CHECKOUT = REPOSITORY
 const folder = realpathSync(mkdtempSync(join(tmpdir(), 'cordon-eslint-')))
 afterAll(() => {
   rmSync(folder, { recursive: true, force: true })
@@ -61,9 +60,7 @@ for (const [name, text] of Object.entries(FILES)) {
   mkdirSync(dirname(join(folder, name)), { recursive: true })
   writeFileSync(join(folder, name), text)
 }
-mkdirSync(join(folder, 'node_modules/@types'), { recursive: true })
-symlinkSync(join(CHECKOUT, 'node_modules/@types/node'), join(folder, 'node_modules/@types/node'))
-symlinkSync(CHECKOUT, join(folder, 'node_modules/cordon'))
+linkPackages(folder, 'cordon', '@types/node')
 
 const eslint = new ESLint({
   cwd: folder,

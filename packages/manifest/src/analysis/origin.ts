@@ -266,13 +266,16 @@ const isMember = (origin: Origin, module: string, name: string): boolean =>
   (origin.kind === 'module' && origin.module === module && origin.path[0] === name) ||
   (origin.kind === 'global' && origin.path[0] === module && origin.path[1] === name)
 
+/** The packages of Cordon that code of tools imports. */
+export const OWN_PACKAGES: readonly string[] = ['cordon', '@cordon/mcp', '@cordon/adapters']
+
 /** The functions of Cordon that make tools. */
 export const TOOL_MAKERS: readonly string[] = ['tool', 'processTool', 'containerTool', 'wasmTool', 'sandboxedTool']
 
 /** The name of the function in Cordon, if it is one of `makers`. */
 export const makerIn = (origins: readonly Origin[], makers: readonly string[]): string | undefined => {
   for (const origin of origins) {
-    if (origin.kind !== 'package' || origin.name !== 'cordon' || origin.path.length !== 1) continue
+    if (origin.kind !== 'package' || !OWN_PACKAGES.includes(origin.name) || origin.path.length !== 1) continue
     // A computed name may be any of them.
     const name = origin.path[0] ?? 'createCordon'
     if (makers.includes(name)) return name

@@ -39,9 +39,7 @@ const declared = (name: ts.Identifier, checker: ts.TypeChecker): string | undefi
   const symbol = checker.getSymbolAtLocation(name)
   const [declaration] = symbol === undefined ? [] : declarationsOf(checker, symbol)
   const own = declaration === undefined ? undefined : ts.getNameOfDeclaration(declaration)?.getText()
-  return own !== undefined &&
-    TOOL_MAKERS.includes(own) &&
-    OF_CORDON.test(declaration?.getSourceFile().fileName ?? '')
+  return own !== undefined && TOOL_MAKERS.includes(own) && OF_CORDON.test(declaration?.getSourceFile().fileName ?? '')
     ? own
     : undefined
 }

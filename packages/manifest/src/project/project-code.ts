@@ -3,7 +3,7 @@ import { relative } from 'node:path'
 
 import ts from 'typescript'
 
-import { toolsInFile } from '../analysis/index.js'
+import { OWN_PACKAGES, toolsInFile } from '../analysis/index.js'
 import type { AnalysedTool } from '../analysis/index.js'
 import type { AbsolutePath, Places } from 'cordon/policy'
 
@@ -53,7 +53,7 @@ export const positionOf = (node: ts.Node, folder: AbsolutePath): string => {
 export const unfollowed = ({ uses }: AnalysedTool): readonly { readonly because: string; readonly node: ts.Node }[] =>
   uses.flatMap(({ deed, node }) => {
     if (deed.kind === 'opaque') return [{ because: deed.because, node }]
-    return deed.kind === 'package' && deed.name !== 'cordon'
+    return deed.kind === 'package' && !OWN_PACKAGES.includes(deed.name)
       ? [{ because: `it uses the package ${deed.name}, whose code is not followed`, node }]
       : []
   })

@@ -1,5 +1,5 @@
 // Projects on disk, with this checkout as their package `cordon`.
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
 import { afterAll } from 'vitest'
@@ -7,11 +7,9 @@ import { afterAll } from 'vitest'
 import { readManifest } from 'cordon/manifest'
 import type { Manifest } from 'cordon/manifest'
 
-import { REPOSITORY } from '../../../../test/repository.js'
+import { linkPackages } from '../../../../test/repository.js'
 import { cordon } from '../../../core/test/cli/cordon.js'
 import type { Ran } from '../../../core/test/cli/cordon.js'
-
-const CHECKOUT = REPOSITORY
 
 const made: string[] = []
 afterAll(() => {
@@ -28,10 +26,7 @@ export const project = (
   files: Readonly<Record<string, string>>,
   folder = join(temporaryFolder(), 'project'),
 ): string => {
-  mkdirSync(join(folder, 'node_modules'), { recursive: true })
-  symlinkSync(CHECKOUT, join(folder, 'node_modules', 'cordon'))
-  for (const name of ['typescript', 'zod'])
-    symlinkSync(join(CHECKOUT, 'node_modules', name), join(folder, 'node_modules', name))
+  linkPackages(folder, 'cordon', 'typescript', 'zod')
   for (const [name, text] of Object.entries({ 'package.json': '{ "type": "module" }', ...files })) {
     mkdirSync(dirname(join(folder, name)), { recursive: true })
     writeFileSync(join(folder, name), text)

@@ -7,7 +7,7 @@ import { afterAll, expect, it } from 'vitest'
 import { parse } from 'yaml'
 
 import { FINDING_IDS, FINDINGS } from 'cordon/manifest'
-import { CORDON } from '../../../../test/repository.js'
+import { CORDON, linkPackages } from '../../../../test/repository.js'
 import { IN_MATRIX } from '../../../../test/turns.js'
 
 const ROOT = join(import.meta.dirname, '..', '..')
@@ -56,7 +56,7 @@ it(
   IN_MATRIX,
   () => {
     mkdirSync(join(project, 'node_modules/.bin'), { recursive: true })
-    symlinkSync(ROOT, join(project, 'node_modules/cordon'))
+    linkPackages(project, 'cordon')
     symlinkSync(CORDON, join(project, 'node_modules/.bin/cordon'))
     writeFileSync(join(project, '.gitignore'), 'node_modules\n')
     writeFileSync(join(project, 'cordon.config.json'), '{ "entries": ["agent.mjs"] }')

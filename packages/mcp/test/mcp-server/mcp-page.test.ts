@@ -1,6 +1,6 @@
 // Follows the part for authors of docs/mcp.md word for word.
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -8,7 +8,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { expect, onTestFinished, test } from 'vitest'
 
-import { REPOSITORY } from '../../../../test/repository.js'
+import { linkPackages } from '../../../../test/repository.js'
 import { folderWith, textOf } from '../mcp/gateway.js'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
@@ -20,10 +20,7 @@ const blockAfter = (heading: string): string =>
 /** A project that has installed what the page says. */
 const project = (): string => {
   const folder = folderWith({ 'notes/today.txt': 'Buy milk.' })
-  mkdirSync(join(folder, 'node_modules'))
-  symlinkSync(ROOT, join(folder, 'node_modules', 'cordon'))
-  for (const name of ['zod', '@modelcontextprotocol'])
-    symlinkSync(join(REPOSITORY, 'node_modules', name), join(folder, 'node_modules', name))
+  linkPackages(folder, 'cordon', '@cordon/mcp', 'zod', '@modelcontextprotocol/sdk', '@modelcontextprotocol/server')
   return folder
 }
 

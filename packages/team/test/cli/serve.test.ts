@@ -1,12 +1,12 @@
 // A team from nothing to an approved call: a server, a runtime in another process, a person at a terminal.
 import { spawn, spawnSync } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
-import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
-import { CORE, TEAM } from '../../../../test/repository.js'
+import { CORE, TEAM, linkPackages } from '../../../../test/repository.js'
 import { IN_MATRIX } from '../../../../test/turns.js'
 import { ENDS_WHAT_HANGS_MS } from '../../../../test/hanging.js'
 
@@ -426,7 +426,7 @@ test(
       )
     expect(commands.map(([program, ...words]) => [program, words[0]])).toEqual([
       ['cordon', 'serve'],
-      ['cordon', 'tools'],
+      ['cordon', 'team'],
       ['node', 'agent.mjs'],
       ['cordon', 'approvals'],
       ['cordon', 'why'],
@@ -434,8 +434,8 @@ test(
     const place = temporaryFolder()
     const environment = { PATH: process.env['PATH'] ?? '', HOME: join(place, 'home') }
     const [work, home] = [join(place, 'work'), join(place, 'home')]
-    for (const each of [work, home, join(work, 'node_modules')]) mkdirSync(each)
-    symlinkSync(ROOT, join(work, 'node_modules', 'cordon'))
+    for (const each of [work, home]) mkdirSync(each)
+    linkPackages(work, 'cordon', '@cordon/team')
     const words = (at: number): readonly string[] =>
       (commands[at] ?? [])
         .map((word) => (word === '127.0.0.1:7070' ? '127.0.0.1:0' : word))

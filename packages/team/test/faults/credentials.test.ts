@@ -252,9 +252,9 @@ test(
         'TLS; use https'
       expect(await findInvocation(engine, bare)).toMatchObject({ usage: { bare_requests: [line] } })
       expect((await findInvocation(engine, whole))?.usage).not.toHaveProperty('bare_requests')
-      expect(news.filter(({ kind }) => kind === 'without-credential')).toEqual([
-        { kind: 'without-credential', invocation: bare, because: line },
-      ])
+      await expect
+        .poll(() => news.filter(({ kind }) => kind === 'without-credential'))
+        .toEqual([{ kind: 'without-credential', invocation: bare, because: line }])
       const why = await promisify(execFile)(
         process.execPath,
         [CORDON, 'why', bare, '--database', database.url('ada')],
