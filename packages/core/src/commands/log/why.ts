@@ -22,6 +22,7 @@ import { onePerPackage } from './refused-in-packages.js'
 import { measuredText, mechanismsText } from '../../line/text/usage-text.js'
 
 const EXIT_UNKNOWN = 1
+const OF_A_TEAM = 'for a call of a team: cordon why ID (see: cordon team calls list)'
 
 export const why = async ({ given, environment }: CommandLine): Promise<number> => {
   const [wanted, ...more] = given.rest
@@ -32,15 +33,14 @@ export const why = async ({ given, environment }: CommandLine): Promise<number> 
     throw fail('file-unreadable', {
       path,
       problem: 'there is no such log',
-      fix: 'name it with --log, or set CORDON_AUDIT',
+      fix: `name it with --log, or set CORDON_AUDIT; ${OF_A_TEAM}`,
     })
   const events = await eventsOf(path, wanted)
   if (events.length === 0) {
     writeText(
       STDERR,
-      `cordon: there is no call ${oneLine(wanted)} in ${oneLine(path)}; see: cordon log show; for a call of ` +
-        'a team: cordon why ID (see: cordon team calls list), with --store DIR, --server URL or --database URL ' +
-        `if it is not in the default store\n`,
+      `cordon: there is no call ${oneLine(wanted)} in ${oneLine(path)}; see: cordon log show; ` +
+        `${OF_A_TEAM}, with --store DIR, --server URL or --database URL if it is not in the default store\n`,
     )
     return EXIT_UNKNOWN
   }
