@@ -24,7 +24,7 @@ const withCore = {
 for (const name of process.argv.slice(2)) {
   const folder = join(PACKAGES, name)
   const { exports } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
-  const modules = Object.values(exports).flatMap((each) => (each.types === undefined ? [] : [each]))
+  const modules = Object.values(exports).flatMap((each) => (each.unbundled === undefined ? [] : [each]))
   const out = join(folder, 'dist', 'bundle')
   rmSync(out, { recursive: true, force: true })
   await build({
@@ -32,9 +32,9 @@ for (const name of process.argv.slice(2)) {
     format: 'esm',
     splitting: true,
     entryPoints: Object.fromEntries(
-      modules.map(({ types, default: built }) => [
+      modules.map(({ unbundled, default: built }) => [
         built.replace(/^\.\/dist\/bundle\//, '').replace(/\.js$/, ''),
-        join(folder, types.replace(/\.d\.ts$/, '.js')),
+        join(folder, unbundled),
       ]),
     ),
     chunkNames: 'chunk-[hash]',

@@ -8,8 +8,8 @@ const PACKAGES = join(dirname(dirname(fileURLToPath(import.meta.url))), 'package
 
 const entriesIn = (folder) => {
   const { name, exports = {} } = JSON.parse(readFileSync(join(PACKAGES, folder, 'package.json'), 'utf8'))
-  return Object.entries(exports).flatMap(([key, { types }]) =>
-    types === undefined ? [] : [[`${name}${key.slice(1)}`, join(PACKAGES, folder, types.replace(/\.d\.ts$/, '.js'))]],
+  return Object.entries(exports).flatMap(([key, { unbundled }]) =>
+    unbundled === undefined ? [] : [[`${name}${key.slice(1)}`, join(PACKAGES, folder, unbundled)]],
   )
 }
 

@@ -1,16 +1,20 @@
-// The core as npm lays it out in a project: in node_modules, with its dependencies beside it and a link in .bin.
+// The core and @cordon/mcp as npm lays them out in a project: in node_modules, with what they need beside them, and a
+// link in .bin.
 import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
-import { CORE, REPOSITORY } from './repository.js'
+import { CORE, MCP, REPOSITORY } from './repository.js'
 
+const BUILT = ['package.json', 'dist/bundle', 'dist/contents.json']
 /** The parts that run. The launcher was compiled here, as for a platform without a prebuilt one. */
-const PARTS = ['package.json', 'bin', 'dist', 'policies', 'build/cordon-cell', 'scripts/cache-code.mjs']
+const PARTS = [...BUILT, 'bin', 'policies', 'build/cordon-cell', 'scripts/cache-code.mjs']
+
 /** Returns the command in .bin. */
 export const installPackage = (project: string): string => {
   const modules = join(project, 'node_modules')
   for (const part of PARTS) copy(join(CORE, part), join(modules, 'cordon', part))
-  for (const name of neededBy(CORE, new Set())) copy(join(REPOSITORY, 'node_modules', name), join(modules, name))
+  for (const part of BUILT) copy(join(MCP, part), join(modules, '@cordon', 'mcp', part))
+  for (const name of neededBy(MCP, new Set())) copy(join(REPOSITORY, 'node_modules', name), join(modules, name))
   mkdirSync(join(modules, '.bin'), { recursive: true })
   symlinkSync('../cordon/bin/cordon.js', join(modules, '.bin', 'cordon'))
   return join(modules, '.bin', 'cordon')

@@ -29,6 +29,7 @@ export const BUILD = [
   ['TypeScript', ...tool('typescript/bin/tsc', '-b')],
   ['bundles of the core', ...node('packages/core/scripts/bundle.mjs')],
   ['bundles of the packages', ...node('scripts/bundle-package.mjs', 'mcp', 'team', 'manifest', 'eslint', 'adapters')],
+  ['declarations', ...node('scripts/bundle-types.mjs', 'core', 'mcp', 'team', 'manifest', 'eslint', 'adapters')],
   ['prepared image of the store', ...node('packages/team/scripts/build-store-image.mjs')],
   ['launcher', ...node('packages/core/scripts/build-native.mjs')],
   ['code cache of the command line', ...node('packages/core/scripts/cache-code.mjs')],

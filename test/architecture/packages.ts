@@ -14,26 +14,33 @@ export interface PackageFacts {
 
 interface Described {
   readonly name: string
-  readonly exports?: Readonly<Record<string, string | { readonly types: string }>>
+  readonly exports?: Readonly<Record<string, string | { readonly unbundled: string }>>
   readonly dependencies?: Readonly<Record<string, string>>
   readonly optionalDependencies?: Readonly<Record<string, string>>
+  readonly devDependencies?: Readonly<Record<string, string>>
   readonly peerDependencies?: Readonly<Record<string, string>>
 }
 
 export const readPackages = (root: string): readonly PackageFacts[] =>
   readdirSync(join(root, 'packages')).map((folder) => {
     const described = JSON.parse(readFileSync(join(root, 'packages', folder, 'package.json'), 'utf8')) as Described
-    const { name, exports = {}, dependencies, optionalDependencies, peerDependencies } = described
+    const { name, exports = {}, dependencies, devDependencies, optionalDependencies, peerDependencies } = described
     return {
       folder,
       name,
-      dependencies: Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies }),
+      // The core bundles the packages that it is developed with.
+      dependencies: Object.keys({
+        ...dependencies,
+        ...devDependencies,
+        ...optionalDependencies,
+        ...peerDependencies,
+      }),
       entries: new Map(
         Object.entries(exports).map(([key, target]) => [
           `${name}${key.slice(1)}`,
           typeof target === 'string'
             ? undefined
-            : target.types.replace(/^\.\/dist\/(.*)\.d\.ts$/, `packages/${folder}/src/$1.ts`),
+            : target.unbundled.replace(/^\.\/dist\/(.*)\.js$/, `packages/${folder}/src/$1.ts`),
         ]),
       ),
     }

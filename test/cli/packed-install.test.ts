@@ -1,12 +1,13 @@
 // The package as npm packs it, installed into an empty folder, with and without a compiler.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { copyFileSync, mkdirSync, readdirSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { join, relative } from 'node:path'
 
 import { beforeEach, describe, expect, test } from 'vitest'
 
 import { CORE } from '../repository.js'
-import { npmIn, npmProgram, onPath, packAllNeeded, packInto } from '../packed-package.js'
+import { npmIn, npmProgram, onPath, packInto } from '../packed-package.js'
 import { needs } from '../requirement.js'
 import { temporaryFolder } from '../../packages/core/test/cli/cordon.js'
 
@@ -80,7 +81,7 @@ describe('npm install of the packed package', { timeout: 900_000 }, () => {
   test('with a compiler builds the launcher, and the command line and the library work', () => {
     mkdirSync(place)
     const { status, output } = npm(
-      ['install', packInto(npm, CORE, packed, SYSTEM), ...packAllNeeded(folder)],
+      ['install', packInto(npm, CORE, packed, SYSTEM)],
       place,
       SYSTEM,
     )
@@ -97,15 +98,25 @@ describe('npm install of the packed package', { timeout: 900_000 }, () => {
     )
   })
 
+  test('is small: no other package, few files, no maps, and declarations only of its entries', () => {
+    const files = filesOf(installed)
+    expect(readdirSync(join(place, 'node_modules')).filter((name) => !name.startsWith('.'))).toEqual(['cordon'])
+    expect(packedFiles().length).toBeLessThanOrEqual(300)
+    expect(files.filter((name) => name.endsWith('.map'))).toEqual([])
+    expect(files.filter((name) => name.endsWith('.d.ts') && !name.startsWith('dist/types/'))).toEqual([])
+    const bytes = files.reduce((sum, name) => sum + statSync(join(installed, name)).size, 0)
+    expect(bytes).toBeLessThan(8_000_000)
+  })
+
   test('with install scripts switched off: the first run says how to build the launcher', () => {
     // Exactly what the script made goes. A second installation would take as long as everything else here.
     const known = new Set(packedFiles())
     const made = filesOf(installed).filter((name) => !known.has(name))
-    expect(made.map((name) => name.replace(/[0-9a-f]{16}\.cache$/, '*.cache')).toSorted()).toEqual([
+    expect(made.map((name) => name.replace(/\.[0-9a-f]{16}\./, '.*.')).toSorted()).toEqual([
       'build/cordon-cell',
       'build/cordon-cell.stamp',
-      'dist/bundle/command-line/main.cjs.*.cache',
-      'dist/bundle/library/main.cjs.*.cache',
+      'dist/bundle/main.cjs.*.command-line.cache',
+      'dist/bundle/main.cjs.*.library.cache',
     ])
     for (const name of [...made, 'build']) rmSync(join(installed, name), { recursive: true })
     const refused = run(place)

@@ -1,12 +1,12 @@
 'use strict'
-// Loads a bundle of dist/bundle with its code cache: the command line, or the library.
+// Loads dist/bundle/main.cjs once, with the code cache of what uses it first: the command line, or the library.
 const { readFileSync } = require('node:fs')
 const { createRequire } = require('node:module')
 const { dirname, join } = require('node:path')
 const { pathToFileURL } = require('node:url')
 const vm = require('node:vm')
 
-const fileOf = (name) => join(__dirname, '../dist/bundle', name, 'main.cjs')
+const FILE = join(__dirname, '../dist/bundle/main.cjs')
 
 /** Undefined where there is no such file. */
 const read = (path, encoding) => {
@@ -18,20 +18,23 @@ const read = (path, encoding) => {
   }
 }
 
+let loaded
+
 /** Undefined where nothing is built. */
-const loadBundle = (name) => {
-  const file = fileOf(name)
-  const source = read(file, 'latin1')
+const loadBundle = (use) => (loaded ??= load(use))
+
+const load = (use) => {
+  const source = read(FILE, 'latin1')
   if (source === undefined) return undefined
-  // Its first line names the cache that was made of this text (scripts/bundle.mjs, scripts/cache-code.mjs). V8 refuses
-  // a cache of another version.
-  const cache = `${file}.${source.slice(3, 19)}.cache`
+  // Its first line names the caches that were made of this text (scripts/bundle.mjs, scripts/cache-code.mjs). V8
+  // refuses a cache of another version.
+  const cache = `${FILE}.${source.slice(3, 19)}.${use}.cache`
   const wrapped = `(function (exports, require, module, __filename, importModule) {${source}\n})`
-  const script = new vm.Script(wrapped, { filename: file, cachedData: read(cache) })
+  const script = new vm.Script(wrapped, { filename: FILE, cachedData: read(cache) })
   /** A script with a code cache cannot import by itself. */
-  const importModule = (name) => import(name.startsWith('.') ? pathToFileURL(join(dirname(file), name)).href : name)
+  const importModule = (name) => import(name.startsWith('.') ? pathToFileURL(join(dirname(FILE), name)).href : name)
   const main = { exports: {} }
-  script.runInThisContext()(main.exports, createRequire(file), main, file, importModule)
+  script.runInThisContext()(main.exports, createRequire(FILE), main, FILE, importModule)
   return { exports: main.exports, script, cache }
 }
 
@@ -43,4 +46,4 @@ const answerTo = (words) => {
 }
 const ASKING = new Set([undefined, '--help', '--version'])
 
-module.exports = { answerTo, fileOf, loadBundle }
+module.exports = { FILE, answerTo, loadBundle }

@@ -1,86 +1,110 @@
-// Bundles the command line into one file and the library into another, because Node takes long to load some hundred
-// modules. cache-code.mjs adds a cache of the compiled code.
+// Bundles the command line and the library into one file, with the packages that they use, because Node takes long to
+// load some hundred modules. cache-code.mjs adds caches of the compiled code.
 import { createHash } from 'node:crypto'
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 import { build } from 'esbuild'
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)))
-// At the same depth as the modules, which find package.json, launcher, runner and policies by relative paths.
-const OUT = join(ROOT, 'dist', 'bundle', 'command-line')
+const OUT = join(ROOT, 'dist', 'bundle')
 
 /** The modules that the package exports, by the name of their bundle: `runtime` is runtime/index of dist. */
 const EXPORTS = new Map(
   Object.values(JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')).exports).flatMap((each) =>
-    each.types === undefined
+    each.unbundled === undefined
       ? []
-      : [[basename(each.default, '.js'), each.types.replace(/^\.\/dist\//, '').replace(/\.d\.ts$/, '')]],
+      : [[basename(each.default, '.js'), each.unbundled.replace(/^\.\/dist\/|\.js$/g, '')]],
   ),
 )
-const LIBRARY_OUT = join(ROOT, 'dist', 'bundle', 'library')
+const LIBRARY_OUT = join(OUT, 'library')
 
-const OPTIONS = { bundle: true, platform: 'node', target: 'node20', packages: 'external', logLevel: 'warning' }
+/** The application's own, if it has one. */
+const EXTERNAL = ['@opentelemetry/api']
+const OPTIONS = { bundle: true, platform: 'node', target: 'node20', external: EXTERNAL, logLevel: 'warning' }
+
+/** Modules that load slowly and that few calls need. A bundle loads them when it first uses something of them. */
+const SLOW = {
+  packages: ['acorn', 'ajv', 'ajv/dist/2019.js', 'ajv/dist/2020.js', 'jsonc-parser', 'smol-toml', 'yaml'],
+  modules: ['http', 'http2', 'https', 'tls', 'dns/promises', 'readline'].map((name) => `node:${name}`),
+}
+
+/** Gives each slow package a CommonJS module of its own in the bundle, which nothing runs before it is required. */
+const slowPackages = {
+  name: 'slow-packages',
+  setup: ({ onResolve, onLoad }) => {
+    const names = new RegExp(`^(?:${SLOW.packages.join('|')})$`)
+    onResolve({ filter: names }, ({ path }) => ({
+      path: `slow_${path.replaceAll(/\W/g, '_')}`,
+      namespace: 'slow',
+      pluginData: moduleOf(path),
+    }))
+    onLoad({ filter: /./, namespace: 'slow' }, ({ pluginData }) => ({
+      contents: `module.exports = require(${JSON.stringify(pluginData)})`,
+      resolveDir: ROOT,
+    }))
+  },
+}
+
+/** esbuild cannot bundle the form that jsonc-parser has for Node. */
+const moduleOf = (name) =>
+  createRequire(import.meta.url)
+    .resolve(name)
+    .replace('/jsonc-parser/lib/umd/', '/jsonc-parser/lib/esm/')
 
 /** CommonJS, because Node takes a code cache for scripts and not for ES modules. */
 const SCRIPT = {
   ...OPTIONS,
+  plugins: [slowPackages],
+  metafile: true,
+  absWorkingDir: ROOT,
   format: 'cjs',
   define: { 'import.meta.url': 'MODULE_URL' },
   banner: {
     js:
       "const MODULE_URL = require('node:url').pathToFileURL(__filename).href\n" +
-      'const later = (name) => new Proxy({}, ' +
-      "{ get: (_, key) => (key === 'default' ? require(name) : require(name)[key]) })",
+      'const later = (load) => new Proxy({}, ' +
+      "{ get: (_, key) => (key === 'default' ? load() : load()[key]) })",
   },
 }
 
-/** Modules that load slowly and that few calls need. A bundle loads them when it first uses something of them. */
-const SLOW = [
-  'acorn',
-  'jsonc-parser',
-  'smol-toml',
-  ...['http', 'http2', 'https', 'tls', 'dns/promises', 'readline'].map((name) => `node:${name}`),
-]
 const REQUIRED = new RegExp(
-  String.raw`__toESM\(require\("(${SLOW.join('|')})"\), 1\)|require\("(${SLOW.join('|')})"\)`,
+  String.raw`__toESM\((require_slow_\w+\(\)|require\("(?:${SLOW.modules.join('|')})"\)), 1\)|` +
+    String.raw`(?<== )(require\("(?:${SLOW.modules.join('|')})"\))`,
   'g',
 )
 
-const finishScript = (folder) => {
-  const file = join(folder, 'main.cjs')
+const finishScript = (file) => {
   // A script that comes from a code cache cannot import by itself: bin/load-bundle.js does it.
   const written = readFileSync(file, 'utf8')
     .replaceAll(/(?<![\w.'"`$])import\((?=["\w(])/g, 'importModule(')
-    .replaceAll(REQUIRED, (_, whole, named) => `later("${whole ?? named}")`)
+    .replaceAll(REQUIRED, (_, whole, named) => `later(() => ${whole ?? named})`)
+    .replaceAll(/^ *(?:\/\/|\*|\/\*).*$/gm, (comment) => comment.replaceAll(/[^\0-\x7f]+/g, '?'))
   // It is read as Latin-1, which takes half the memory of a text with other letters. Those are escaped in strings, and
-  // a comment can do without.
+  // a comment can do without. Packages have some in comments on lines of their own.
   const foreign = /^.*[^\0-\x7f].*$/m.exec(written)
   if (foreign !== null) throw new Error(`a letter that is not ASCII would be misread: ${foreign[0].trim()}`)
-  // Names the cache that belongs to this text: V8 itself compares only lengths.
+  // Names the caches that belong to this text: V8 itself compares only lengths.
   const name = createHash('sha256').update(written).digest('hex').slice(0, 16)
   writeFileSync(file, `// ${name}\n${written}`)
 }
 
-for (const folder of [OUT, LIBRARY_OUT]) rmSync(folder, { recursive: true, force: true })
-await build({
-  ...SCRIPT,
-  entryPoints: [join(ROOT, 'dist', 'commands', 'dispatch.js')],
-  outfile: join(OUT, 'main.cjs'),
-})
-finishScript(OUT)
-const { PREPARED_WORDS, answerOf } = await import('../dist/commands/dispatch.js')
-const answers = PREPARED_WORDS.map((words) => [words.join(' '), answerOf(words)])
-writeFileSync(join(ROOT, 'dist', 'bundle', 'answers.json'), JSON.stringify(Object.fromEntries(answers)))
-// A room is evaluated when it is first imported.
-const loaders = [...EXPORTS].map(([name, module]) => `exports['${name}'] = () => require('./${module}.js')`).join('\n')
-await build({
+rmSync(OUT, { recursive: true, force: true })
+// A room is evaluated when it is first used.
+const parts = [...EXPORTS, ['command-line', 'commands/dispatch']]
+const loaders = parts.map(([name, module]) => `exports['${name}'] = () => require('./${module}.js')`).join('\n')
+const { metafile } = await build({
   ...SCRIPT,
   stdin: { contents: loaders, resolveDir: join(ROOT, 'dist') },
-  outfile: join(LIBRARY_OUT, 'main.cjs'),
+  outfile: join(OUT, 'main.cjs'),
 })
-finishScript(LIBRARY_OUT)
+finishScript(join(OUT, 'main.cjs'))
+const { PREPARED_WORDS, answerOf } = await import('../dist/commands/dispatch.js')
+const answers = PREPARED_WORDS.map((words) => [words.join(' '), answerOf(words)])
+writeFileSync(join(OUT, 'answers.json'), JSON.stringify(Object.fromEntries(answers)))
+mkdirSync(LIBRARY_OUT)
 // A bundler that takes this file into the program's own bundle leaves the rest of the package behind.
 const LOADER = `import { createRequire } from 'node:module'
 
@@ -101,3 +125,27 @@ for (const [room, module] of EXPORTS) {
   const exported = names.map((name) => `export const ${name} = room.${name}`)
   writeFileSync(join(LIBRARY_OUT, `${room}.js`), [...lines, ...exported, ''].join('\n'))
 }
+
+/** Programs that run in a cell. Each is granted its folder, so it shares no file with another one. */
+const CELL_PROGRAMS = { 'function-cell': ['runner'], 'describe': ['load-entries', 'typescript-hooks'] }
+for (const [folder, names] of Object.entries(CELL_PROGRAMS))
+  await build({
+    ...OPTIONS,
+    format: 'esm',
+    splitting: true,
+    entryPoints: names.map((name) => join(ROOT, 'dist', 'runtime', folder, `${name}.js`)),
+    chunkNames: 'chunk-[hash]',
+    outdir: join(OUT, folder),
+  })
+
+// The licenses of the packages in the bundles.
+const packageIn = (file) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(join(ROOT, file))?.[0]
+const bundled = new Set(Object.keys(metafile.inputs).flatMap((file) => packageIn(file) ?? []))
+const notices = [...bundled].sort().map((folder) => {
+  const { name, version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+  const file = readdirSync(folder).find((each) => /^licen[cs]e/i.test(each))
+  if (file === undefined) throw new Error(`${name} has no license file`)
+  return `${name} ${version} (${license})\n\n${readFileSync(join(folder, file), 'utf8').trim()}\n`
+})
+const HEAD = 'The bundles of cordon contain these packages:\n'
+writeFileSync(join(OUT, 'NOTICES.txt'), [HEAD, ...notices].join(`\n${'-'.repeat(80)}\n\n`))

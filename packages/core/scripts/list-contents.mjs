@@ -10,7 +10,7 @@ import { packagesFrom } from '../dist/runtime/own-files/index.js'
 const PACKAGES = dirname(dirname(dirname(fileURLToPath(import.meta.url))))
 /** Everything that a copy of the program needs. */
 const PARTS = {
-  core: ['package.json', 'bin', 'policies', 'scripts/cache-code.mjs', 'dist/bundle', 'dist/runtime/function-cell'],
+  core: ['package.json', 'bin', 'policies', 'scripts/cache-code.mjs', 'dist/bundle'],
   mcp: ['package.json', 'dist/bundle'],
   manifest: ['package.json', 'dist/bundle'],
   team: ['package.json', 'dist/bundle', 'dist/store/image.tar.gz', 'sql'],

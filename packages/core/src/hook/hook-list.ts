@@ -1,25 +1,25 @@
 // Edits settings of agents in JSON with comments: adds the hook to a list of the file, or removes it. Everything else
 // in the file stays as it is.
-import type { JSONPath } from 'jsonc-parser'
 
 import { fail, messageOf } from '../errors/index.js'
 import { isInstalledCommand } from './command/index.js'
 import { isMapping } from '../shapes/index.js'
 
 import { parseJson, valueAt, withJsonValue } from '../settings/json-text.js'
+import type { JsonPath } from '../settings/json-text.js'
 import type { AgentSettings, Scope } from './agent.js'
 
 interface HookList {
   readonly agent: string
   /** The lists of the file that get an entry. */
-  readonly lists: readonly JSONPath[]
+  readonly lists: readonly JsonPath[]
   readonly entry: (command: string) => unknown
   /** Other values that the file must have, if it has none yet. */
   readonly also?: readonly AlsoSet[]
 }
 
 interface AlsoSet {
-  readonly at: JSONPath
+  readonly at: JsonPath
   readonly value: unknown
   /** Default: in every scope. */
   readonly scope?: Scope
@@ -40,12 +40,12 @@ export const hookList = ({ agent, lists, entry, also = [] }: HookList): Pick<Age
   }
   const edit: AgentSettings['edit'] = (given, path, change) => {
     let text = given.trim() === '' ? '{}\n' : given
-    const now = (at: JSONPath): unknown => valueAt(read(text, path), at)
-    const put = (at: JSONPath, value: unknown, isArrayInsertion = false): void => {
+    const now = (at: JsonPath): unknown => valueAt(read(text, path), at)
+    const put = (at: JsonPath, value: unknown, isArrayInsertion = false): void => {
       text = withJsonValue(text, at, value, { isArrayInsertion })
     }
     /** Lists and objects that only the hook needed. */
-    const removeEmpty = (list: JSONPath): void => {
+    const removeEmpty = (list: JsonPath): void => {
       for (let at = list; at.length > 0 && isEmpty(now(at)); at = at.slice(0, -1)) put(at, undefined)
     }
     const ofScope = also.filter(({ scope = change.scope }) => scope === change.scope)
@@ -89,7 +89,7 @@ const read = (text: string, path: string): unknown => {
 }
 
 /** Where the entries of this hook are in a list. */
-const placesOf = (settings: unknown, list: JSONPath, path: string, agent: string): readonly number[] => {
+const placesOf = (settings: unknown, list: JsonPath, path: string, agent: string): readonly number[] => {
   for (let length = 1; length <= list.length; length += 1) {
     const at = list.slice(0, length)
     const value = valueAt(settings, at)

@@ -1,6 +1,6 @@
 // Reads and changes text in JSON, with comments and trailing commas as several programs allow them. Changes keep both.
 import { applyEdits, modify, parse, printParseErrorCode } from 'jsonc-parser'
-import type { JSONPath, ModificationOptions, ParseError } from 'jsonc-parser'
+import type { ParseError } from 'jsonc-parser'
 
 import { isMapping } from '../shapes/index.js'
 
@@ -32,12 +32,20 @@ export const parseJson = (text: string): unknown => {
   throw new Error(`${problem} (line ${String(text.slice(0, first.offset).split('\n').length)})`)
 }
 
-/** The text with another value at a place. Everything else stays as it is. Undefined: the value is removed. */
-export const withJsonValue = (text: string, at: JSONPath, value: unknown, options: ModificationOptions = {}): string =>
-  applyEdits(text, modify(text, at, value, { formattingOptions: { insertSpaces: true, tabSize: 2 }, ...options }))
+/** Keys and indexes. */
+export type JsonPath = readonly (string | number)[]
 
-/** The value at some keys and indexes. Undefined if a part of the way is missing. */
-export const valueAt = (value: unknown, at: JSONPath): unknown =>
+/** The text with another value at a place. Everything else stays as it is. Undefined: the value is removed. */
+export const withJsonValue = (
+  text: string,
+  at: JsonPath,
+  value: unknown,
+  options: { readonly isArrayInsertion?: boolean } = {},
+): string =>
+  applyEdits(text, modify(text, [...at], value, { formattingOptions: { insertSpaces: true, tabSize: 2 }, ...options }))
+
+/** Undefined if a part of the way is missing. */
+export const valueAt = (value: unknown, at: JsonPath): unknown =>
   at.reduce<unknown>((current, key) => {
     const inside: object = isMapping(current) || Array.isArray(current) ? current : {}
     return Object.hasOwn(inside, key) ? inside[key as keyof typeof inside] : undefined

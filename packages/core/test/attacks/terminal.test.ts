@@ -13,7 +13,7 @@ import { expectRefused, parseRoutes } from './outcomes.js'
 import { playground, snapshot } from './playground.js'
 
 const CORDON = fileURLToPath(new URL('../../bin/cordon.js', import.meta.url))
-const MAIN = new URL('../../dist/bundle/command-line/main.cjs', import.meta.url)
+const MAIN = new URL('../../dist/bundle/main.cjs', import.meta.url)
 
 /** The words of `cordon run` in one form, with the attack programs readable. */
 const cordonRun = (

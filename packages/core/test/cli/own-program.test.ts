@@ -38,9 +38,11 @@ const PROGRAM = 'node_modules/cordon/bin/cordon.js'
 describe.each(['namespaces', 'landlock'])('in the form %s', (form) => {
   test.each([
     ['its program', `echo '// planted' >> ${PROGRAM}`],
-    ['its code cache', 'echo planted > node_modules/cordon/dist/bundle/command-line/main.cjs.0.cache'],
-    ['a package that it loads', `echo '// planted' >> node_modules/yaml/package.json`],
-    ['a module in its own folder', 'mkdir -p node_modules/cordon/node_modules/yaml'],
+    ['its code cache', 'echo planted > node_modules/cordon/dist/bundle/main.cjs.0.command-line.cache'],
+    ['a package that it loads', `echo '// planted' >> node_modules/@cordon/mcp/package.json`],
+    ['what that package loads', `echo '// planted' >> node_modules/smol-toml/package.json`],
+    ['a package that it would load', 'mkdir node_modules/@cordon/team'],
+    ['a module in its own folder', 'mkdir -p node_modules/cordon/node_modules/@cordon/team'],
     ['its folder, by another one', 'mv node_modules/cordon node_modules/other'],
     ['the folder above it', 'mv node_modules other'],
   ])('a command cannot replace %s', (_, line) => {
@@ -136,14 +138,14 @@ describe.each(['namespaces', 'landlock'])('in the form %s', (form) => {
   })
 
   test.each([
-    ['an optional package', 'mkdir -p made/mcp && mv made node_modules/@cordon', '@cordon/mcp'],
+    ['an optional package', 'mkdir -p made && mv made node_modules/@cordon/team', '@cordon/team'],
     ['one in a scope', 'mkdir -p made/api && mv made node_modules/@opentelemetry', '@opentelemetry/api'],
-    ['a file that hides a package', 'echo planted > node_modules/fast-deep-equal.js', 'fast-deep-equal.js'],
+    ['a file that hides a package', 'echo planted > node_modules/@cordon/team.js', '@cordon/team.js'],
   ])('%s that Cordon would load cannot be made', (_, line, name) => {
     const { stderr } = run(form, line)
     const isMade = existsSync(join(project, 'node_modules', name))
     const twin = run(form, 'mkdir -p node_modules/@other/api && touch node_modules/left-pad.js')
-    for (const made of ['@cordon', '@opentelemetry', '@other', 'left-pad.js', 'made'])
+    for (const made of ['@cordon/team', '@cordon/team.js', '@opentelemetry', '@other', 'left-pad.js', 'made'])
       rmSync(join(project, 'node_modules', made), { recursive: true, force: true })
     expect({ isMade, twin: twin.status }).toEqual({ isMade: false, twin: 0 })
     expect(stderr).toContain('Cordon would load it: install it outside of a cell')
@@ -162,7 +164,7 @@ describe.each(['namespaces', 'landlock'])('in the form %s', (form) => {
     installPackageAgain()
   })
 
-  test.each([PROGRAM, 'node_modules/yaml/package.json'])('a second name of %s cannot be written', (name) => {
+  test.each([PROGRAM, 'node_modules/smol-toml/package.json'])('a second name of %s cannot be written', (name) => {
     const second = join(project, 'second')
     linkSync(join(project, name), second)
     const { status } = run(form, `echo '// planted' >> second`)
@@ -180,7 +182,7 @@ const installPackageAgain = (): void => {
 }
 
 test('why shows one line for each package that could not be removed', () => {
-  run('namespaces', 'rm -r node_modules/yaml')
+  run('namespaces', 'rm -r node_modules/smol-toml')
   const { stdout } = spawnSync(command, ['why', 'last'], {
     cwd: project,
     encoding: 'utf8',
@@ -188,7 +190,7 @@ test('why shows one line for each package that could not be removed', () => {
   })
   const lines = stdout.split('\n').filter((line) => line.includes('refused write of'))
   expect(lines).toHaveLength(1)
-  expect(lines[0]).toMatch(/, and \d+ more in \S+\/node_modules\/yaml \(--json has all\)$/)
+  expect(lines[0]).toMatch(/, and \d+ more in \S+\/node_modules\/smol-toml \(--json has all\)$/)
 })
 
 test('a grant of the package itself is refused with the fix', () => {

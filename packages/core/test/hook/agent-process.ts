@@ -91,7 +91,7 @@ const PROGRAM = 'node_modules/cordon/bin/cordon.js'
 
 /** The command of an agent that puts itself into the program of its hook. */
 export const PLANT =
-  `for f in ${PROGRAM} node_modules/yaml/dist/index.js; do ` +
+  `for f in ${PROGRAM} node_modules/smol-toml/dist/index.js; do ` +
   `echo "require('fs').writeFileSync('../planted','')" >> $f; done; ` +
   ' echo tried > tried'
 

@@ -115,7 +115,8 @@ test('a file tool cannot make or change what the project would start, and can wr
   writeFileSync(script, '#!/bin/sh\n')
   expect(decisionFor('.bin/cordon')).toBe('deny')
   expect(decisionFor('@cordon/mcp/package.json')).toBe('deny')
-  expect(decisionFor('yaml/index.js')).toBe('deny')
+  expect(decisionFor('@cordon/team/package.json')).toBe('deny')
+  expect(decisionFor('smol-toml/package.json')).toBe('deny')
   expect(decisionFor('left-pad/index.js')).not.toBe('deny')
   rmSync(script)
   symlinkSync('../cordon/bin/cordon.js', script)
@@ -136,6 +137,6 @@ test('a package with a changed bin/load-bundle.js is not copied', () => {
   isNotCopied('bin/load-bundle.js')
 })
 
-test('a package with a changed ../yaml/dist/index.js is not copied', IN_MATRIX, () => {
-  isNotCopied('../yaml/dist/index.js')
+test('a package with a changed ../smol-toml/dist/index.js is not copied', IN_MATRIX, () => {
+  isNotCopied('../smol-toml/dist/index.js')
 })

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { CORE, REPOSITORY } from '../../../../test/repository.js'
 import { partsOf } from '../../../../scripts/tests/guest-parts.mjs'
 import type { Guest } from '../../../../scripts/tests/guest-parts.mjs'
-import { npmIn, npmProgram, packAllNeeded, packInto } from '../../../../test/packed-package.js'
+import { npmIn, npmProgram, packInto } from '../../../../test/packed-package.js'
 
 import { createArchive } from './cpio.js'
 import { compileFor, obstacleToEmulator, runEmulator } from './emulator.js'
@@ -75,7 +75,7 @@ const installPackages = (guest: Guest, folder: string, project: string): void =>
   mkdirSync(project, { recursive: true })
   // npm refuses a package for another processor, except with force.
   const platform = ['--ignore-scripts', '--cpu', guest.node, ...(guest.node === process.arch ? [] : ['--force'])]
-  const { status, output } = npm(['install', ...platform, own, launcher, ...packAllNeeded(folder)], project, path)
+  const { status, output } = npm(['install', ...platform, own, launcher], project, path)
   if (status !== 0) throw new Error(`npm install: ${output}`)
 }
 

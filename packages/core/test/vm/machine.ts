@@ -39,7 +39,7 @@ const packFiles = (architecture: Architecture, folder: string, attackPrograms: r
       archive.file(library)
   }
   archive.file(process.execPath, '/node')
-  for (const name of ['dist', 'bin', 'node_modules/yaml']) archive.tree(join(CHECKOUT, name), `/cordon/${name}`)
+  for (const name of ['dist', 'bin']) archive.tree(join(CHECKOUT, name), `/cordon/${name}`)
   for (const name of ['package.json', 'build/cordon-cell']) archive.file(join(CHECKOUT, name), `/cordon/${name}`)
   archive.tree(GUEST, '/guest')
   for (const name of attackPrograms) {

@@ -13,7 +13,7 @@ import { fail } from '../errors/errors.js'
 import type { ProjectRequest } from './project-request.js'
 
 // The built file, also when this one is run from its source.
-const LOADER = join(PACKAGE_FOLDER, 'dist', 'runtime', 'describe', 'load-entries.js')
+const LOADER = join(PACKAGE_FOLDER, 'dist', 'bundle', 'describe', 'load-entries.js')
 
 const LIMITS = { memory: '2G', processes: 64, output: '64M', scratch: '16M', openFiles: 4096 } as const
 const RESULT = { bytes: 32 * 1024 * 1024, elements: 4_000_000 }

@@ -1,22 +1,14 @@
-import { createRequire } from 'node:module'
-
-import type * as Yaml from 'yaml'
-import type { Document, LineCounter, Range } from 'yaml'
+import { LineCounter, isMap, isNode, isScalar, parseDocument } from 'yaml'
+import type { Document, Range } from 'yaml'
 
 import { fail } from '../../errors/index.js'
 
 import { rootNode } from './policy-node.js'
 import type { KeyPath, PolicyNode } from './policy-node.js'
 
-const require = createRequire(import.meta.url)
-
-/** Loaded with the first file. Most runs of the command line read none, and loading it is slow. */
-const yaml = () => require('yaml') as typeof Yaml
-
 /** Reads one YAML or JSON document into a node that knows the file and line of every value. */
 export const readDocument = (text: string, fileName: string): PolicyNode => {
-  const { LineCounter: Lines, parseDocument } = yaml()
-  const lines = new Lines()
+  const lines = new LineCounter()
   // JSON is read as YAML, which gives it line numbers too.
   const document = parseDocument(text, {
     lineCounter: lines,
@@ -57,7 +49,6 @@ const locate = (document: Document, lines: LineCounter, fileName: string, path: 
 
 /** The range of the key, because a value may begin lines below it and people look for the key. */
 const rangeAt = (document: Document, path: KeyPath): Range | undefined => {
-  const { isMap, isNode, isScalar } = yaml()
   const last = path.at(-1)
   const around = path.length === 1 ? document.contents : document.getIn(path.slice(0, -1), true)
   const key = isMap(around)

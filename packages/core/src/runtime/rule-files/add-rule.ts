@@ -1,10 +1,9 @@
 // Adds one rule to a rule file that people write too, or takes one out. Their lines, comments and blank lines stay as
 // they are, and a change that another process makes at the same time is not lost.
 import { mkdirSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { dirname } from 'node:path'
 
-import type * as Yaml from 'yaml'
+import { isMap, isScalar, isSeq, parseDocument } from 'yaml'
 
 import { CordonError, fail, messageOf } from '../../errors/index.js'
 import { loadRules } from '../../gate/index.js'
@@ -20,8 +19,6 @@ export interface RuleToAdd {
   readonly text: string
   readonly id: string
 }
-
-const require = createRequire(import.meta.url)
 
 export const addRule = async (file: string, rule: RuleToAdd, context: RuleFileContext): Promise<void> => {
   const add: Change = {
@@ -90,8 +87,6 @@ const replace = (path: string, { edit, isExpected }: Change, context: RuleFileCo
 
 /** The text with the item at the end of its rules. */
 export const withRule = (text: string, lines: readonly string[]): string => {
-  // Loaded late: few programs add a rule.
-  const { isMap, isScalar, isSeq, parseDocument } = require('yaml') as typeof Yaml
   const document = parseDocument(text)
   const { contents } = document
   const indented = (indent: string) => lines.map((line) => `${indent}${line}\n`).join('')
@@ -114,7 +109,6 @@ export const withRule = (text: string, lines: readonly string[]): string => {
 
 /** The text without the item that has this id, and without the comment that Cordon wrote above it. */
 export const withoutRule = (text: string, id: string): string => {
-  const { isMap, isScalar, isSeq, parseDocument } = require('yaml') as typeof Yaml
   const { contents } = parseDocument(text)
   const pair = isMap(contents) ? contents.items.find(({ key }) => isScalar(key) && key.value === 'rules') : undefined
   if (pair === undefined || !isSeq(pair.value) || pair.value.flow === true || !isScalar(pair.key))

@@ -40,7 +40,7 @@ export type RunFunction = (
 type FunctionDefinition = Extract<ToolDefinition, { kind: 'function' }>
 
 // The built file, also when this one is run from its source.
-const RUNNER = join(PACKAGE_FOLDER, 'dist', 'runtime', 'function-cell', 'runner.js')
+const RUNNER = join(PACKAGE_FOLDER, 'dist', 'bundle', 'function-cell', 'runner.js')
 const NODE = process.execPath
 /** The command of every function tool. The call is sent to its stdin. */
 export const FUNCTION_COMMAND = [NODE, RUNNER] as const

@@ -1,6 +1,7 @@
-import { createRequire } from 'node:module'
-
-import type * as Ajv from 'ajv/dist/2020.js'
+import { Ajv } from 'ajv'
+import type { Options, ValidateFunction } from 'ajv'
+import { Ajv2019 } from 'ajv/dist/2019.js'
+import { Ajv2020 } from 'ajv/dist/2020.js'
 
 import { fail, messageOf } from '../../errors/index.js'
 import { MARK_KEYWORD } from '../../gate/index.js'
@@ -12,20 +13,22 @@ import { FORMATS } from './formats.js'
 
 const MAX_ISSUES = 5
 
-const require = createRequire(import.meta.url)
-
 /** `foreign`: keywords of other drafts. This one ignores them, so the check would be weaker than it looks. */
 interface Draft {
   readonly name: string
-  readonly file: string
+  readonly create: (options: Options) => Ajv
   readonly foreign: readonly string[]
 }
 
-const DRAFT_2020: Draft = { name: 'draft 2020-12', file: 'ajv/dist/2020.js', foreign: ['additionalItems'] }
-const DRAFT_2019: Draft = { name: 'draft 2019-09', file: 'ajv/dist/2019.js', foreign: ['prefixItems'] }
+const DRAFT_2020: Draft = {
+  name: 'draft 2020-12',
+  create: (options) => new Ajv2020(options),
+  foreign: ['additionalItems'],
+}
+const DRAFT_2019: Draft = { name: 'draft 2019-09', create: (options) => new Ajv2019(options), foreign: ['prefixItems'] }
 const DRAFT_7: Draft = {
   name: 'draft-07',
-  file: 'ajv/dist/ajv.js',
+  create: (options) => new Ajv(options),
   foreign: [
     ...['prefixItems', 'unevaluatedItems', 'unevaluatedProperties', 'dependentRequired', 'dependentSchemas'],
     ...['minContains', 'maxContains', '$anchor', '$dynamicRef', '$recursiveRef'],
@@ -40,10 +43,8 @@ const DRAFTS: ReadonlyMap<unknown, Draft> = new Map([
 ])
 const DRAFT_7_MARK = '"$schema": "http://json-schema.org/draft-07/schema#"'
 
-/** Loaded with the first schema, because it takes a sixth of the time to load a runtime. */
-const newChecker = ({ name, file, foreign }: Draft, more: Ajv.Options = {}): Ajv.Ajv2020 => {
-  const { default: Checker } = require(file) as { readonly default: typeof Ajv.Ajv2020 }
-  return new Checker({
+const newChecker = ({ name, create, foreign }: Draft, more: Options = {}): Ajv =>
+  create({
     allErrors: false,
     strict: false,
     formats: FORMATS,
@@ -61,12 +62,11 @@ const newChecker = ({ name, file, foreign }: Draft, more: Ajv.Options = {}): Ajv
     ],
     ...more,
   })
-}
 
 /** Checks the schemas themselves. Shared, because compiling the schema of schemas takes long. */
 const checkerOfSchemas = (() => {
-  const kept = new Map<Draft, Ajv.Ajv2020>()
-  return (draft: Draft): Ajv.Ajv2020 => {
+  const kept = new Map<Draft, Ajv>()
+  return (draft: Draft): Ajv => {
     const made = kept.get(draft) ?? newChecker(draft)
     kept.set(draft, made)
     return made
@@ -115,7 +115,7 @@ const draftOf = (tool: string, $schema: unknown): Draft => {
   })
 }
 
-const compiledAs = (draft: Draft, schema: JsonSchema): Ajv.ValidateFunction => {
+const compiledAs = (draft: Draft, schema: JsonSchema): ValidateFunction => {
   void checkerOfSchemas(draft).validateSchema(schema, true)
   // One for each tool: two tools may give the same $id to different schemas.
   return newChecker(draft, { validateSchema: false }).compile(schema)
