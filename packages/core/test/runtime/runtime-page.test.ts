@@ -15,10 +15,11 @@ import { openStage } from './stage.js'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const { newFolder } = openStage()
-const PAGE = readFileSync(join(ROOT, 'docs', 'runtime.md'), 'utf8')
-const README = readFileSync(join(ROOT, 'README.md'), 'utf8')
+const pageOf = (name: string): string => readFileSync(join(ROOT, 'docs', name), 'utf8')
+const PAGE = pageOf('runtime.md')
+const README = readFileSync(join(REPOSITORY, 'README.md'), 'utf8')
 
-const ROOMS = ['runtime', 'policy', 'gate', 'sandbox', 'egress', 'store', 'server', 'mcp', 'errors']
+const ROOMS = ['runtime', 'policy', 'gate', 'sandbox', 'egress', 'errors', 'shapes', 'manifest', 'commands']
 
 const blockAfter = (page: string, heading: string): string =>
   /```[jt]s\n([^]*?)```/.exec(page.slice(page.indexOf(heading)))?.[1] ?? ''
@@ -31,8 +32,8 @@ const project = (): string => {
 }
 
 /** Runs the first program after a heading of the page. */
-const runPrinted = (heading: string, place = project()) => {
-  writeFileSync(join(place, 'agent.mjs'), blockAfter(PAGE, heading))
+const runPrinted = (heading: string, page = PAGE, place = project()) => {
+  writeFileSync(join(place, 'agent.mjs'), blockAfter(page, heading))
   const { status, stdout, stderr } = spawnSync(process.execPath, ['agent.mjs'], {
     cwd: place,
     encoding: 'utf8',
@@ -112,17 +113,18 @@ test(
   },
 )
 
-test('the suspended call of docs/runtime.md goes on in another runtime, as printed', () => {
-  const { status, stdout, stderr } = runPrinted('## Suspended calls')
+test('the suspended call of docs/suspended-calls.md goes on in another runtime, as printed', () => {
+  const { status, stdout, stderr } = runPrinted('## Suspended calls', pageOf('suspended-calls.md'))
   expect({ status, stdout, stderr }).toEqual({ status: 0, stdout: 'pending\nok hello\n\n', stderr: '' })
 })
 
-test('the WebAssembly tool of docs/runtime.md is compiled and runs as printed', IN_MATRIX, () => {
-  const heading = '### WebAssembly'
+test('the WebAssembly tool of docs/tools.md is compiled and runs as printed', IN_MATRIX, () => {
+  const heading = '## WebAssembly'
   const place = project()
-  const section = PAGE.slice(PAGE.indexOf(heading))
+  const page = pageOf('tools.md')
+  const section = page.slice(page.indexOf(heading))
   writeFileSync(join(place, 'lines.c'), /```c\n([^]*?)```/.exec(section)?.[1] ?? '')
   const [compiler = '', ...words] = (/^ {4}(clang .*)$/m.exec(section)?.[1] ?? '').split(' ')
   execFileSync(compiler, words, { cwd: place })
-  expect(runPrinted(heading, place)).toMatchObject({ status: 0, stderr: '', stdout: 'ok 2\n\n' })
+  expect(runPrinted(heading, page, place)).toMatchObject({ status: 0, stderr: '', stdout: 'ok 2\n\n' })
 })

@@ -1,4 +1,4 @@
-// Follows the part for authors of docs/mcp.md word for word.
+// Follows docs/for-authors.md word for word.
 import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,10 +12,10 @@ import { linkPackages } from '../../../../test/repository.js'
 import { folderWith, textOf } from '../mcp/gateway.js'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
-const PAGE = readFileSync(join(ROOT, 'docs', 'mcp.md'), 'utf8')
+const PAGE = readFileSync(join(ROOT, 'docs', 'for-authors.md'), 'utf8')
 
 const blockAfter = (heading: string): string =>
-  /```js\n([^]*?)```/.exec(PAGE.slice(PAGE.indexOf(`\n${heading}\n`)))?.[1] ?? ''
+  /```js\n([^]*?)```/.exec(PAGE.slice(PAGE.indexOf(`${heading}\n`)))?.[1] ?? ''
 
 /** A project that has installed what the page says. */
 const project = (): string => {
@@ -24,9 +24,9 @@ const project = (): string => {
   return folder
 }
 
-test('the server of docs/mcp.md reads a note and nothing else, as printed', async () => {
+test('the server of docs/for-authors.md reads a note and nothing else, as printed', async () => {
   const folder = project()
-  writeFileSync(join(folder, 'server.mjs'), blockAfter('## For authors of servers'))
+  writeFileSync(join(folder, 'server.mjs'), blockAfter('# For authors of MCP servers'))
   const client = new Client({ name: 'test', version: '1' })
   onTestFinished(() => client.close())
   await client.connect(
@@ -37,10 +37,10 @@ test('the server of docs/mcp.md reads a note and nothing else, as printed', asyn
   expect((await read('/etc/passwd')).isError).toBe(true)
 })
 
-test('the sandbox with capabilities of docs/mcp.md writes, as printed', () => {
+test('the sandbox with capabilities of docs/for-authors.md writes, as printed', () => {
   const workspace = folderWith({})
   const folder = project()
-  writeFileSync(join(folder, 'agent.mjs'), blockAfter('### Coming from sandlock').replaceAll('/tmp/agent', workspace))
+  writeFileSync(join(folder, 'agent.mjs'), blockAfter('## Coming from sandlock').replaceAll('/tmp/agent', workspace))
   const { status, stderr } = spawnSync(process.execPath, ['agent.mjs'], { cwd: folder, encoding: 'utf8' })
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
   expect(readFileSync(join(workspace, 'a'), 'utf8')).toBe('x')
