@@ -1,3 +1,5 @@
+import { bug } from '../../errors/index.js'
+
 /** A protected name. `protected.ts` says which names are protected. */
 export interface ProtectedName {
   /** One or more path names, joined by slashes. */
@@ -14,12 +16,24 @@ export interface ProtectedName {
   readonly source: string
 }
 
-/** Each of the texts has one or more names, with blanks between them. */
-const entriesOf =
-  (scope: ProtectedName['scope']) =>
-  (because: string, source: string, ...names: readonly string[]): readonly ProtectedName[] =>
-    names.flatMap((each) => each.split(' ')).map((name) => ({ name, scope, object: 'any', because, source }))
+/** By the first word of an entry: a scope, or `file` for files at every depth. */
+const KINDS: Readonly<Record<string, Pick<ProtectedName, 'scope' | 'object'>>> = {
+  anywhere: { scope: 'anywhere', object: 'any' },
+  project: { scope: 'project', object: 'any' },
+  root: { scope: 'root', object: 'any' },
+  file: { scope: 'anywhere', object: 'file' },
+}
 
-export const anywhere = entriesOf('anywhere')
-export const inProject = entriesOf('project')
-export const inRoot = entriesOf('root')
+const ENTRY = /^(?<kind>\w+) (?<names>[^:]+): (?<because>[^<]+) <(?<source>[^<>]+)>$/
+
+/** Entries have the form `SCOPE NAME NAME: REASON <SOURCE>`. Indented lines continue one, and `#` begins a heading. */
+export const readEntries = (table: string): readonly ProtectedName[] =>
+  table
+    .split(/\n(?! )/)
+    .filter((entry) => entry !== '' && !entry.startsWith('#'))
+    .flatMap((entry) => {
+      const { kind = '', names = '', because = '', source = '' } =
+        ENTRY.exec(entry.replaceAll('\n ', ''))?.groups ?? {}
+      const facts = KINDS[kind] ?? bug(`an entry that is not valid: ${entry}`)
+      return names.split(' ').map((name) => ({ name, ...facts, because, source }))
+    })
