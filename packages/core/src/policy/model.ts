@@ -1,8 +1,9 @@
 // A policy in its normal form, and the fixed words of policies: risks, egress classes, presets, mechanisms, forms,
 // backends, tool kinds.
-import type { Credential } from './credential.js'
+import type { Credential, RequestScope } from './credential.js'
 import type { HostGrant } from './network/host-grant.js'
 import type { PathGlob } from './glob/path-glob.js'
+import type { PathPattern } from './glob/path-pattern.js'
 
 type Unspecified = { readonly kind: 'unspecified' }
 export type None = { readonly kind: 'none' }
@@ -13,6 +14,9 @@ type Declared<Level> = { readonly kind: 'declared'; readonly level: Level }
 
 /** An omitted section is `unspecified`, which never means "everything". */
 export type Section<Item> = Unspecified | None | List<Item>
+
+export const itemsIn = <Item>(section: Section<Item> | All): readonly Item[] =>
+  section.kind === 'list' ? section.items : []
 
 export const RISKS = ['low', 'medium', 'high', 'critical', 'unknown'] as const
 export type Risk = (typeof RISKS)[number]
@@ -135,4 +139,27 @@ export interface ToolPolicy {
   readonly limits: Limits
   readonly presets: readonly PresetName[]
   readonly require: readonly Mechanism[]
+}
+
+export interface FileGrants {
+  /** Grants and carve-outs (`negated`), in the order of the policy. */
+  readonly read: readonly PathPattern[]
+  readonly write: readonly PathPattern[]
+  /** Paths of presets, which may be missing on the host. Carve-outs of `read` apply to them too. */
+  readonly presetRead: readonly PathPattern[]
+}
+
+/** A policy applied to one place, with every omitted section decided. */
+export interface Boundary extends FileGrants, RequestScope {
+  readonly environment: readonly EnvironmentEntry[]
+  readonly credentials: readonly Credential[]
+  /** Programs are absolute paths, or bare names that are looked up when the cell starts. */
+  readonly exec:
+    | { readonly kind: 'none' }
+    | { readonly kind: 'all' }
+    | { readonly kind: 'list'; readonly programs: readonly string[] }
+  readonly limits: Limits
+  readonly presets: readonly PresetName[]
+  readonly require: readonly Mechanism[]
+  readonly risk: Assessed<Risk>
 }

@@ -2,13 +2,14 @@
 // walk answers for both.
 import { isWithinPath, joinNames, namesOf } from '../glob/absolute-path.js'
 import type { AbsolutePath } from '../glob/absolute-path.js'
-import type { FileGrants } from '../boundary.js'
+import type { FileGrants } from '../model.js'
 import { getOrAdd } from '../get-or-add.js'
 import { renderSegment } from '../glob/glob-segments.js'
 import type { Segment } from '../glob/glob-segments.js'
 import { matches } from '../glob/matches.js'
 import { nameSegments } from '../glob/path-pattern.js'
 import type { PathPattern } from '../glob/path-pattern.js'
+import { createTrie } from './path-trie.js'
 import type { Active, Bits, TrieBuilder } from './path-trie.js'
 import type { ProtectedName } from '../protected/protected.js'
 import { BY_LAST_NAME, PROTECTED, endsInName } from '../protected/protection.js'
@@ -44,7 +45,7 @@ const IN_DEPENDENCIES: Bits = 1 << 16
 const PROTECTS: Bits = 1 << 17
 
 /** `protects`: the path that ends here is a protected name. `names`: a write grant spells it out. */
-export interface ProtectionMark {
+interface ProtectionMark {
   readonly kind: 'protects' | 'names'
   readonly entry: ProtectedName
   readonly sides: ReadonlySet<Side>
@@ -52,7 +53,15 @@ export interface ProtectionMark {
 
 type Trie = TrieBuilder<ProtectionMark>
 
-export const addAccess = (trie: Trie, side: Side, { read, write, presetRead }: FileGrants): void => {
+/** The grants of two boundaries in one trie. */
+export const accessTrie = (a: FileGrants, b: FileGrants): Trie => {
+  const trie = createTrie<ProtectionMark>()
+  addAccess(trie, 'a', a)
+  addAccess(trie, 'b', b)
+  return trie
+}
+
+const addAccess = (trie: Trie, side: Side, { read, write, presetRead }: FileGrants): void => {
   const bits = SIDES[side]
   for (const pattern of read) addPattern(trie, pattern, pattern.negated ? bits.carveRead : bits.grantRead)
   for (const pattern of write) addPattern(trie, pattern, pattern.negated ? bits.carveWrite : bits.grantWrite)
@@ -155,7 +164,7 @@ interface ProtectionBits {
 }
 
 /** The bits for "protected" of the path that ends at these nodes, for each side whose grants do not name it. */
-export const protectionBits = (active: Active<ProtectionMark>, under: Bits): ProtectionBits => {
+const protectionBits = (active: Active<ProtectionMark>, under: Bits): ProtectionBits => {
   let here: Bits = 0
   let beneath: Bits = 0
   for (const node of active) {
@@ -168,10 +177,8 @@ export const protectionBits = (active: Active<ProtectionMark>, under: Bits): Pro
       }
     }
   }
-  return here === 0 && beneath === 0 ? UNPROTECTED : { here, beneath }
+  return { here, beneath }
 }
-
-export const UNPROTECTED: ProtectionBits = { here: 0, beneath: 0 }
 
 const isNamed = (active: Active<ProtectionMark>, entry: ProtectedName, side: Side): boolean =>
   active.some(({ marks }) =>
@@ -182,9 +189,12 @@ const isNamed = (active: Active<ProtectionMark>, entry: ProtectedName, side: Sid
  * The bits that could still occur beneath. Most names are protected for both sides. Only a name that `a` spells out, or
  * that is protected for `b` alone, can be protected for `b` and not for `a`.
  */
-export const possibleBits = (reach: Bits): Bits => {
+const possibleBits = (reach: Bits): Bits => {
   const { a, b } = SIDES
   const ofA = (reach & PROTECTS) === 0 ? 0 : a.protected
   const ofB = (reach & (a.names | b.alone)) === 0 ? 0 : b.protected
   return reach | ofA | ofB
 }
+
+/** For a search in a trie with `addProtection`. */
+export const PROTECTION = { settle: protectionBits, possible: possibleBits }

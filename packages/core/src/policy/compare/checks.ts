@@ -1,29 +1,43 @@
 // What is compared, section by section. Each check looks for one thing that `a` allows and `b` does not.
-import type { Boundary, FileGrants } from '../boundary.js'
-import type { Check } from './check.js'
-import { credentialBeyond } from './credential-beyond.js'
+import type { Boundary, FileGrants, Limits, ToolKind, ToolPolicy } from '../model.js'
 import type { Effective } from './effective.js'
 import { effectiveOf } from './effective.js'
 import { entriesOf } from './compile-network.js'
-import { execChecks } from './exec-checks.js'
 import { readBeyond, writeBeyond } from './files-within.js'
 import { hostText, variableText } from '../resolve/canonical-policy.js'
-import type { Limits, ToolKind, ToolPolicy } from '../model.js'
 import { DEFAULT_OUTPUT_BYTES, TOOL_KINDS } from '../model.js'
 import { LIMIT_NAMES } from '../parse/parse-limits.js'
 import { plainDifference } from './plain-difference.js'
-import { isPlainlyWithin, networkBeyond } from './requests-beyond.js'
+import { HTTP_ONLY, isPlainlyWithin, networkBeyond, requestBeyond } from './requests-beyond.js'
 import type { RequestFound } from './requests-beyond.js'
 import { USUAL_PLACES, haveSameFiles, pathIn, placesToTry } from './symbolic-places.js'
 import type { TriedPlaces } from './symbolic-places.js'
+import { exactPattern, patternText } from '../glob/path-pattern.js'
 import type { PathPattern, Places } from '../glob/path-pattern.js'
 import type { Witness } from './witness.js'
+import { parseAbsolutePath } from '../glob/absolute-path.js'
+import type { AbsolutePath } from '../glob/absolute-path.js'
+import { isReadable } from '../resolve/access.js'
+import type { Credential, Injection } from '../credential.js'
 
 export interface WithinContext extends Places {
   /** Decides what an omitted section means, and what confines the tool. Default: `process`. */
   readonly kind: ToolKind
   /** The kind of tool of `b`, if it is another one. */
   readonly boundKind: ToolKind
+}
+
+/** Looks for one thing that `a` allows and `b` does not. */
+export interface Check {
+  /** Of two checks with one key, the first witness counts. */
+  readonly key: string
+  readonly find: () => Witness | undefined
+  /** Only one grant can have a witness, whose key this is. Its parts have nothing to add. */
+  readonly isSole?: boolean
+  /** `b` has none of the parts as they are, so each is worth a search before the whole. */
+  readonly arePartsNew?: boolean
+  /** The same for each grant alone. */
+  readonly parts?: () => readonly Check[]
 }
 
 /** Each check in turn. `isFound`: whether a check with this key found a witness before. */
@@ -173,8 +187,8 @@ const apart = (a: FileGrants, b: FileGrants): readonly { readonly key: string; r
   const [ofA, ofB] = [[...a.write, ...a.read, ...a.presetRead], new Set([...b.read, ...b.write, ...b.presetRead])]
   // Most patterns of presets are the same objects on both sides.
   const others = ofA.filter((each) => !each.negated && !ofB.has(each))
-  const known = new Set(others.length === 0 ? [] : Array.from(ofB, grantText))
-  const added = new Set(others.filter((each) => !known.has(grantText(each))))
+  const known = new Set(others.length === 0 ? [] : Array.from(ofB, patternText))
+  const added = new Set(others.filter((each) => !known.has(patternText(each))))
   const keep = (isKept: (grant: PathPattern) => boolean): FileGrants => {
     const kept = (patterns: readonly PathPattern[]) => patterns.filter((each) => each.negated || isKept(each))
     return { read: kept(a.read), write: kept(a.write), presetRead: kept(a.presetRead) }
@@ -185,4 +199,65 @@ const apart = (a: FileGrants, b: FileGrants): readonly { readonly key: string; r
   ]
 }
 
-const grantText = ({ kind, path, negated }: PathPattern): string => `${String(negated)} ${kind} ${path}`
+/** Programs that `a` can start and `b` cannot. With `exec: all`, `b` can start each program that it can read. */
+const execChecks = (a: Effective, b: Effective): readonly Check[] => {
+  const [ofA, ofB] = [a.boundary.exec, b.boundary.exec]
+  if (ofA.kind === 'none' || ofB.kind === 'all') return []
+  const listed = ofB.kind === 'list' ? ofB.programs : []
+  if (ofA.kind === 'all') return [{ key: 'exec', find: () => readableBeyond(a, listed) }]
+  // A program that is listed and carved out is refused when the policy is used.
+  const isCarvedOut = (name: string) => name.startsWith('/') && !isReadable(a.reading, name as AbsolutePath)
+  return ofA.programs.flatMap((program, at) =>
+    listed.includes(program) || isCarvedOut(program)
+      ? []
+      : [{ key: `exec ${String(at)}`, find: () => ({ kind: 'exec', program }) }],
+  )
+}
+
+const SOME_PROGRAMS = ['/usr/bin/env', '/usr/bin/sh', '/usr/bin/true'].map((text) => parseAbsolutePath(text))
+
+/** With `exec: all`, any readable file may be a program. */
+const readableBeyond = ({ reading }: Effective, listed: readonly string[]): Witness | undefined => {
+  const usual = SOME_PROGRAMS.find((program) => isReadable(reading, program) && !listed.includes(program))
+  if (usual !== undefined) return { kind: 'exec', program: usual }
+  const known = listed.filter((name) => name.startsWith('/')).map((path) => exactPattern(path as AbsolutePath))
+  const found = readBeyond(reading, { read: known, write: [], presetRead: [] })
+  return found?.kind === 'file' ? { kind: 'exec', program: found.path } : found
+}
+
+/** A request that carries the credential in `a`, and in `b` does not carry it in the same way. */
+const credentialBeyond = (credential: Credential, a: Boundary, b: Boundary): RequestFound =>
+  requestBeyond(
+    { scopes: [a, credential.scope], hosts: credential.hosts },
+    b.credentials
+      .filter(({ id, inject }) => id === credential.id && coversInjection(inject, credential.inject))
+      // Whether `b` allows the request at all is compared with the network.
+      .map(({ scope, hosts }) => ({ scopes: [scope], hosts })),
+    HTTP_ONLY,
+  )
+
+const coversInjection = (outer: Injection, inner: Injection): boolean => {
+  switch (inner.kind) {
+    case 'header':
+      return (
+        outer.kind === inner.kind &&
+        outer.name.toLowerCase() === inner.name.toLowerCase() &&
+        outer.format === inner.format
+      )
+    case 'basic':
+      return outer.kind === inner.kind && outer.user === inner.user
+    case 'query':
+      return outer.kind === inner.kind && outer.parameter === inner.parameter
+    case 'placeholder':
+    case 'client-certificate':
+      return outer.kind === inner.kind
+    case 'aws-sigv4':
+      return (
+        outer.kind === inner.kind && coversWord(outer.service, inner.service) && coversWord(outer.region, inner.region)
+      )
+  }
+}
+
+/** An omitted service or region is the tool's own choice. */
+const coversWord = (outer: string | undefined, inner: string | undefined): boolean =>
+  outer === undefined || outer === inner

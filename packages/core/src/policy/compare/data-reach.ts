@@ -1,8 +1,7 @@
 // What data tools can read, send and hand to each other. Workspace and home have their usual position: the workspace is
 // somewhere in the home folder, and no pattern names its folder.
-import { SIDES, addAccess, addProtection, possibleBits, protectionBits } from './access-bits.js'
-import type { ProtectionMark } from './access-bits.js'
-import type { FileGrants } from '../boundary.js'
+import type { FileGrants, ToolPolicy } from '../model.js'
+import { PROTECTION, SIDES, accessTrie, addProtection } from './access-bits.js'
 import { compileNetwork, entriesOf } from './compile-network.js'
 import { hostRepresentatives, portRepresentatives } from './destination-classes.js'
 import { newEffort } from './effort.js'
@@ -11,43 +10,20 @@ import { findPath } from './find-path.js'
 import type { PathFound } from './find-path.js'
 import { and } from './formula.js'
 import { getOrAdd } from '../get-or-add.js'
-import { parsePathGlob } from '../glob/path-glob.js'
 import type { PathGlob } from '../glob/path-glob.js'
-import { bindGlob } from '../glob/path-pattern.js'
+import { bindGlob, patternText } from '../glob/path-pattern.js'
 import type { PathPattern } from '../glob/path-pattern.js'
-import type { PresetName, Section, ToolPolicy } from '../model.js'
 import { coversEndpoint } from '../network/covers-host.js'
-import { denialOfAddress } from '../network/dialled-address.js'
 import type { Endpoint } from '../network/host-grant.js'
-import { indexHosts } from '../network/host-index.js'
-import { renderIpAddress } from '../network/ip-address.js'
-import { createTrie } from './path-trie.js'
+import { renderHost } from '../network/network-request.js'
 import { isReadable, isWritable } from '../resolve/access.js'
-import { assessEgressClass } from '../resolve/assess.js'
-import { PRESETS } from '../resolve/presets.js'
-import { resolveNetwork } from '../resolve/resolve-policy.js'
+import { boundPresets, requestScopeOf, resolveFiles } from '../resolve/resolve-policy.js'
 import { USUAL_PLACES, pathIn } from './symbolic-places.js'
 
 /** `undecided`: an exact answer would take too long. Treat it as a path. */
 export type FileFound = { readonly kind: 'path'; readonly path: string } | { readonly kind: 'undecided' }
 
-const presetPatterns = (name: PresetName, access: 'read' | 'write'): readonly PathPattern[] =>
-  PRESETS[name][access].flatMap((text) => bindGlob(parsePathGlob(text, name), USUAL_PLACES))
-
-const SYSTEM = presetPatterns('system', 'read')
-const TOOLCHAINS = presetPatterns('toolchains', 'read')
-const WORKSPACE = presetPatterns('workspace', 'write')
-
-/** As `resolvePolicy` does it, without binding the presets anew for each policy. */
-const grantsOf = ({ filesystem, presets }: ToolPolicy): FileGrants => {
-  const bound = (section: Section<PathGlob>) =>
-    section.kind === 'list' ? section.items.flatMap((glob) => bindGlob(glob, USUAL_PLACES)) : []
-  return {
-    read: bound(filesystem.read),
-    write: [...(presets.includes('workspace') ? WORKSPACE : []), ...bound(filesystem.write)],
-    presetRead: presets.includes('toolchains') ? [...SYSTEM, ...TOOLCHAINS] : SYSTEM,
-  }
-}
+const grantsOf = (policy: ToolPolicy): FileGrants => resolveFiles(policy, USUAL_PLACES)
 
 /** A file that a tool may read, and that is neither part of the system nor among `known`. */
 export const readableBesides = (policy: ToolPolicy, known: readonly PathGlob[]): FileFound | undefined => {
@@ -60,10 +36,10 @@ export const readableBesides = (policy: ToolPolicy, known: readonly PathGlob[]):
     presetRead: nearPresets(granted),
   })
   if (witness === undefined) return undefined
-  return witness.kind === 'file' ? { kind: 'path', path: shown(witness.path) } : { kind: 'undecided' }
+  return witness.kind === 'file' ? shown(witness.path) : { kind: 'undecided' }
 }
 
-const shown = (path: string): string => pathIn(USUAL_PLACES, path).path
+const shown = (path: string): FileFound => ({ kind: 'path', path: pathIn(USUAL_PLACES, path).path })
 
 export interface Reached {
   /** A name, or an IP address. */
@@ -73,18 +49,15 @@ export interface Reached {
 
 /** A destination to which a tool may open a connection, and that is not among `known`. */
 export const reachableBesides = (policy: ToolPolicy, known: readonly Endpoint[]): Reached | undefined => {
-  const scope = { network: resolveNetwork(policy.network), egressClass: assessEgressClass(policy) }
+  const scope = requestScopeOf(policy)
   if (scope.network.kind === 'none') return undefined
-  const entries = entriesOf(scope)
-  const [network, about] = [compileNetwork(scope), indexHosts(entries)]
+  const [entries, network] = [entriesOf(scope), compileNetwork(scope)]
   // Of all hosts, an unknown one says more than one that a tag names.
   const first = scope.network.kind === 'all' ? hostRepresentatives([]) : []
   for (const host of [...first, ...hostRepresentatives([...entries, ...known])]) {
     for (const port of portRepresentatives([...entries, ...known])) {
-      if (network.connection(host, port) === undefined || known.some((each) => coversEndpoint(each, host, port)))
-        continue
-      if (host.kind === 'name') return { host: host.name, port }
-      if (denialOfAddress(about, host.address, port) === undefined) return { host: renderIpAddress(host.address), port }
+      if (network.connection(host, port) !== undefined && !known.some((each) => coversEndpoint(each, host, port)))
+        return { host: renderHost(host), port }
     }
   }
   return undefined
@@ -108,11 +81,10 @@ export const handOverTo = (readers: readonly ToolPolicy[]): ((writer: ToolPolicy
     const found = reading.length === 0 ? undefined : sharedPath(from, { read: reading, write: [], presetRead: [] })
     if (found === undefined) return undefined
     const reader = found.kind === 'path' ? to.findIndex((each) => isReadable(each, found.path)) : -1
-    if (found.kind === 'path' && reader !== -1) return { reader, file: { kind: 'path', path: shown(found.path) } }
+    if (found.kind === 'path' && reader !== -1) return { reader, file: shown(found.path) }
     for (const [at, each] of to.entries()) {
       const shared = sharedPath(from, each)
-      if (shared !== undefined)
-        return { reader: at, file: shared.kind === 'path' ? { kind: 'path', path: shown(shared.path) } : shared }
+      if (shared !== undefined) return { reader: at, file: shared.kind === 'path' ? shown(shared.path) : shared }
     }
     return undefined
   }
@@ -140,9 +112,10 @@ const indexReading = (
 }
 
 const folderText = ({ base }: PathPattern): string => (base === '/' ? base : `${base}/`)
-const patternText = ({ kind, path }: PathPattern): string => `${kind} ${path}`
 
-const nearPresets = indexReading([{ read: [], write: [], presetRead: [...SYSTEM, ...TOOLCHAINS] }])
+const nearPresets = indexReading([
+  { read: [], write: [], presetRead: boundPresets(['system', 'toolchains'], 'read', USUAL_PLACES) },
+])
 
 /** The place of the first text that is not before `text`. */
 const firstFrom = (sorted: readonly string[], text: string): number => {
@@ -160,20 +133,10 @@ const sharedPath = (writer: FileGrants, reader: FileGrants): Exclude<PathFound, 
   const grants = { ...writer, presetRead: [] }
   const effort = newEffort()
   const search = (isProtected: boolean): PathFound => {
-    const trie = createTrie<ProtectionMark>()
-    addAccess(trie, 'a', grants)
-    addAccess(trie, 'b', reader)
+    const trie = accessTrie(grants, reader)
     if (isProtected) addProtection(trie, { a: writer.write })
-    return findPath(
-      {
-        root: trie.build(),
-        wanted: and(writable(SIDES.a), readable(SIDES.b)),
-        needed: SIDES.a.grantWrite,
-        settle: protectionBits,
-        possible: possibleBits,
-      },
-      effort,
-    )
+    const wanted = and(writable(SIDES.a), readable(SIDES.b))
+    return findPath({ ...PROTECTION, root: trie.build(), wanted, needed: SIDES.a.grantWrite }, effort)
   }
   const first = search(false)
   const found = first.kind === 'path' && !isWritable(grants, first.path) ? search(true) : first

@@ -1,15 +1,13 @@
 import type { AbsolutePath } from '../glob/absolute-path.js'
 import { ROOT_PATH } from '../glob/absolute-path.js'
-import type { Boundary, FileGrants } from '../boundary.js'
+import type { Boundary, EnvironmentEntry, FileGrants, Limits, ToolKind, ToolPolicy } from '../model.js'
 import type { WriteGrants } from './files-within.js'
 import { DEFAULT_LIMITS, TOOL_KINDS, isSandboxedKind } from '../model.js'
-import type { EnvironmentEntry, Limits, ToolKind, ToolPolicy } from '../model.js'
 import { matches } from '../glob/matches.js'
 import type { PathPattern, Places } from '../glob/path-pattern.js'
 import { exactPattern, literalPattern } from '../glob/path-pattern.js'
-import { resolvePolicy } from '../resolve/resolve-policy.js'
-import { resolveStance } from '../stance.js'
-import type { Stance, StanceSection } from '../stance.js'
+import { resolvePolicy, resolveStance } from '../resolve/resolve-policy.js'
+import type { Stance, StanceSection } from '../resolve/resolve-policy.js'
 
 /** What a tool can do in fact: everything in a section without a stance that no sandbox enforces. */
 export interface Effective {

@@ -1,16 +1,15 @@
 import { isWithinPath } from '../glob/absolute-path.js'
 import type { AbsolutePath } from '../glob/absolute-path.js'
-import { SIDES, UNPROTECTED, addAccess, addProtection, mayProtectMoreInB } from './access-bits.js'
-import { possibleBits, protectionBits } from './access-bits.js'
-import type { ProtectionMark, SideBits } from './access-bits.js'
+import { PROTECTION, SIDES, accessTrie, addProtection, mayProtectMoreInB } from './access-bits.js'
+import type { SideBits } from './access-bits.js'
 import { isWritable } from '../resolve/access.js'
-import type { FileGrants } from '../boundary.js'
+import type { FileGrants } from '../model.js'
 import { newEffort } from './effort.js'
 import { findPath } from './find-path.js'
 import type { Formula } from './formula.js'
 import { and, bit, not, or } from './formula.js'
+import { patternText } from '../glob/path-pattern.js'
 import type { PathPattern } from '../glob/path-pattern.js'
-import { createTrie } from './path-trie.js'
 import type { Witness } from './witness.js'
 
 export interface WriteGrants extends FileGrants {
@@ -30,18 +29,17 @@ export const writable = (side: SideBits): Formula => and(inWriteGrant(side), not
 const { a: A, b: B } = SIDES
 const READ_BEYOND = and(readable(A), not(readable(B)))
 const WRITE_BEYOND = and(writable(A), not(writable(B)))
+const GRANT_BEYOND = and(inWriteGrant(A), not(inWriteGrant(B)))
+const PROTECTED_MORE = and(writable(A), bit(B.protected))
 
 /** A path that `a` lets a tool read and `b` does not. */
 export const readBeyond = (a: FileGrants, b: FileGrants): Witness | undefined => {
   const rest = readGrantsToCheck(a, b)
   const grants = [...rest.read, ...rest.write, ...rest.presetRead].filter(isGrant)
   if (grants.length === 0) return undefined
-  const trie = createTrie<ProtectionMark>()
-  addAccess(trie, 'a', near(grants, rest))
-  addAccess(trie, 'b', near(grants, b))
+  const root = accessTrie(near(grants, rest), near(grants, b)).build()
   const needed = A.grantRead | A.grantPreset | A.grantWrite
-  const found = findPath({ ...search, root: trie.build(), wanted: READ_BEYOND, needed }, newEffort())
-  return toWitness(found, 'read')
+  return toWitness(findPath({ root, wanted: READ_BEYOND, needed }, newEffort()), 'read')
 }
 
 /** A path that `a` lets a tool write and `b` does not. */
@@ -52,31 +50,18 @@ export const writeBeyond = (a: WriteGrants, b: WriteGrants): Witness | undefined
   if (grants.length === 0) return undefined
   const [ofA, ofB] = [near(grants, { ...a, write }), near(grants, b)]
   // First without protected names, which is much faster and mostly decides.
-  const unprotected = createTrie<ProtectionMark>()
-  addAccess(unprotected, 'a', ofA)
-  addAccess(unprotected, 'b', ofB)
-  const granted = findPath(
-    { ...search, root: unprotected.build(), wanted: and(inWriteGrant(A), not(inWriteGrant(B))), needed: A.grantWrite },
-    effort,
-  )
+  const unprotected = accessTrie(ofA, ofB).build()
+  const granted = findPath({ root: unprotected, wanted: GRANT_BEYOND, needed: A.grantWrite }, effort)
   if (granted.kind === 'undecided' || (granted.kind === 'path' && canWrite(a, granted.path)))
     return toWitness(granted, 'write')
 
   // The protected names depend on all grants, also on those that need no check.
   const protecting = { ...(a.holdsProtected ? { a: a.write } : {}), ...(b.holdsProtected ? { b: b.write } : {}) }
   if (granted.kind === 'none' && !mayProtectMoreInB(protecting)) return undefined
-  const trie = createTrie<ProtectionMark>()
-  addAccess(trie, 'a', ofA)
-  addAccess(trie, 'b', ofB)
+  const trie = accessTrie(ofA, ofB)
   addProtection(trie, protecting)
-  const wanted = granted.kind === 'none' ? and(inWriteGrant(A), not(bit(A.protected)), bit(B.protected)) : WRITE_BEYOND
-  return toWitness(
-    findPath(
-      { root: trie.build(), wanted, needed: A.grantWrite, settle: protectionBits, possible: possibleBits },
-      effort,
-    ),
-    'write',
-  )
+  const wanted = granted.kind === 'none' ? PROTECTED_MORE : WRITE_BEYOND
+  return toWitness(findPath({ ...PROTECTION, root: trie.build(), wanted, needed: A.grantWrite }, effort), 'write')
 }
 
 /** The patterns that could match a path of these grants. A pattern matches its base, and paths beneath it. */
@@ -88,8 +73,6 @@ const near = (grants: readonly PathPattern[], { read, write, presetRead }: FileG
 }
 
 const canWrite = (a: WriteGrants, path: AbsolutePath): boolean => !a.holdsProtected || isWritable(a, path)
-
-const search = { settle: () => UNPROTECTED, possible: (reach: number) => reach }
 
 const toWitness = (found: ReturnType<typeof findPath>, access: 'read' | 'write'): Witness | undefined => {
   switch (found.kind) {
@@ -105,16 +88,15 @@ const toWitness = (found: ReturnType<typeof findPath>, access: 'read' | 'write')
 // A grant of both sides needs no search if `b` carves no more out of it. This keeps the common case fast, and every
 // policy is within itself, however entangled it is.
 
-const textOf = ({ kind, path }: PathPattern): string => `${kind} ${path}`
 const textsOf = (patterns: readonly PathPattern[], negated: boolean): ReadonlySet<string> =>
-  new Set(patterns.filter((pattern) => pattern.negated === negated).map(textOf))
+  new Set(patterns.filter((pattern) => pattern.negated === negated).map(patternText))
 
 const isSubset = (texts: ReadonlySet<string>, of: ReadonlySet<string>): boolean =>
   [...texts].every((text) => of.has(text))
 const union = (one: ReadonlySet<string>, other: ReadonlySet<string>): ReadonlySet<string> => new Set([...one, ...other])
 
 const without = (patterns: readonly PathPattern[], granted: ReadonlySet<string>): readonly PathPattern[] =>
-  patterns.filter((pattern) => pattern.negated || !granted.has(textOf(pattern)))
+  patterns.filter((pattern) => pattern.negated || !granted.has(patternText(pattern)))
 
 const readGrantsToCheck = (a: FileGrants, b: FileGrants): FileGrants => {
   if (!isSubset(textsOf(b.read, true), textsOf(a.read, true))) return a

@@ -4,7 +4,7 @@ import type { Effort } from './effort.js'
 import { OUT_OF_EFFORT, spend } from './effort.js'
 import type { Formula } from './formula.js'
 import { evaluate } from './formula.js'
-import { nameClasses } from './name-classes.js'
+import { nameClasses } from './name-search.js'
 import type { Active, Bits, TrieNode } from './path-trie.js'
 import { bitsAt, bitsUnder, startAt } from './path-trie.js'
 
@@ -14,10 +14,10 @@ interface PathSearch<Mark> {
   readonly wanted: Formula
   /** A wanted path has at least one of these bits, on it or above it. Other parts of the trie are skipped. */
   readonly needed: Bits
-  /** Bits of a path besides those of its nodes: of the path alone, and of everything beneath too. */
-  readonly settle: (active: Active<Mark>, under: Bits) => { readonly here: Bits; readonly beneath: Bits }
-  /** The bits that could occur beneath, given the bits that nodes can reach. */
-  readonly possible: (reach: Bits) => Bits
+  /** Bits of a path besides those of its nodes: of the path alone, and of everything beneath too. Default: none. */
+  readonly settle?: (active: Active<Mark>, under: Bits) => { readonly here: Bits; readonly beneath: Bits }
+  /** The bits that could occur beneath, given the bits that nodes can reach. Default: the same. */
+  readonly possible?: (reach: Bits) => Bits
 }
 
 interface Step<Mark> {
@@ -31,7 +31,7 @@ export type PathFound =
 
 /** A shortest wanted path, `none` if there is none, or `undecided` if the search takes too long. */
 export const findPath = <Mark>(search: PathSearch<Mark>, effort: Effort): PathFound => {
-  const { root, wanted, needed, settle } = search
+  const { root, wanted, needed, settle = () => NOTHING_MORE, possible = (reach) => reach } = search
   const seen = new Set<string>()
   const queue: Step<Mark>[] = []
   const visit = (names: readonly string[], active: Active<Mark>, above: Bits): AbsolutePath | undefined => {
@@ -41,7 +41,7 @@ export const findPath = <Mark>(search: PathSearch<Mark>, effort: Effort): PathFo
     const open = active.filter((node) => leadsOn(node) && matters(node, under))
     const ids = open.map(({ id }) => id).sort()
     const key = `${under}:${ids.join()}`
-    if (seen.has(key) || evaluate(wanted, under, search.possible(reachOf(open))) === 'no') return undefined
+    if (seen.has(key) || evaluate(wanted, under, possible(reachOf(open))) === 'no') return undefined
     seen.add(key)
     queue.push({ names, active: open, under })
     return undefined
@@ -66,6 +66,8 @@ export const findPath = <Mark>(search: PathSearch<Mark>, effort: Effort): PathFo
   }
   return { kind: 'none' }
 }
+
+const NOTHING_MORE = { here: 0, beneath: 0 }
 
 const leadsOn = <Mark>(node: TrieNode<Mark>): boolean => node.loops || node.names.size > 0 || node.wildcards.length > 0
 

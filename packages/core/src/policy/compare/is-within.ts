@@ -1,7 +1,6 @@
-import type { Boundary } from '../boundary.js'
+import type { Boundary, ToolPolicy } from '../model.js'
 import { checksOf } from './checks.js'
 import type { WithinContext } from './checks.js'
-import type { ToolPolicy } from '../model.js'
 import type { Witness } from './witness.js'
 import { describeWitness } from './witness.js'
 

@@ -1,13 +1,12 @@
 // What the texts of two policies say about their files, wherever workspace and home are. Most changes need no more.
-import type { Boundary } from '../boundary.js'
-import { TOOL_KINDS, isSandboxedKind } from '../model.js'
-import type { Section, ToolKind, ToolPolicy } from '../model.js'
+import type { Boundary, Section, ToolKind, ToolPolicy } from '../model.js'
+import { TOOL_KINDS, isSandboxedKind, itemsIn } from '../model.js'
 import type { PathGlob } from '../glob/path-glob.js'
 import { globTexts, programText } from '../resolve/canonical-policy.js'
 import { PRESETS } from '../resolve/presets.js'
 
 /** A policy, and the kind of the tool that has it. */
-export interface Side {
+interface Side {
   readonly policy: ToolPolicy | Boundary
   readonly kind: ToolKind
 }
@@ -59,15 +58,13 @@ const grantsOf = ({ filesystem, presets }: ToolPolicy): Grants => {
   }
 }
 
-const itemsOf = (section: Section<PathGlob>): readonly PathGlob[] => (section.kind === 'list' ? section.items : [])
-
 const grantsIn = (section: Section<PathGlob>): readonly Grant[] =>
-  itemsOf(section)
+  itemsIn(section)
     .filter(({ negated }) => !negated)
     .flatMap((glob) => globTexts(glob).map((text) => ({ text, written: glob.text })))
 
 const carvedIn = (section: Section<PathGlob>): readonly string[] =>
-  itemsOf(section)
+  itemsIn(section)
     .filter(({ negated }) => negated)
     .flatMap(globTexts)
 

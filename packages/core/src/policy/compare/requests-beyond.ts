@@ -1,30 +1,32 @@
 // Looks for a request that one set of requests contains and others do not. Sets are compared class by class: the same
 // entries are about all hosts, ports and methods of one class.
 import type { RequestScope } from '../credential.js'
-import { addressBeyond } from './address-beyond.js'
 import { addPaths, compileNetwork, entriesOf } from './compile-network.js'
 import type { CompiledNetwork } from './compile-network.js'
-import { hostRepresentatives, methodRepresentatives, portRepresentatives } from './destination-classes.js'
+import { addressRepresentatives, blocksOf, hostRepresentatives } from './destination-classes.js'
+import { methodRepresentatives, portRepresentatives } from './destination-classes.js'
 import type { Effort } from './effort.js'
 import { newEffort, spend } from './effort.js'
 import { findPath } from './find-path.js'
 import type { PathFound } from './find-path.js'
 import type { Formula } from './formula.js'
 import { and, bit, not, or } from './formula.js'
-import { coversEndpoint, isAboutPort } from '../network/covers-host.js'
-import type { EntriesAbout } from '../network/dialled-address.js'
-import { denialOfAddress } from '../network/dialled-address.js'
-import type { Endpoint, HostGrant } from '../network/host-grant.js'
-import { indexHosts } from '../network/host-index.js'
-import { renderIpAddress } from '../network/ip-address.js'
 import { SAFE_METHODS } from '../model.js'
+import { coversEndpoint, isAboutPort } from '../network/covers-host.js'
+import type { Endpoint, HostGrant } from '../network/host-grant.js'
+import { denialOfAddress, indexHosts, isGrantedAddress } from '../network/host-index.js'
+import type { EntriesAbout } from '../network/host-index.js'
+import { renderIpAddress } from '../network/ip-address.js'
+import type { IpAddress } from '../network/ip-address.js'
+import { renderHost } from '../network/network-request.js'
 import type { NetworkRequest, NetworkUse, RequestHost } from '../network/network-request.js'
+import { SPECIAL_BLOCKS, specialPurpose } from '../network/special-addresses.js'
 import { createTrie } from './path-trie.js'
 import { hostText } from '../resolve/canonical-policy.js'
 import type { RequestWitness } from './witness.js'
 
 /** The requests that all of these scopes allow. */
-export interface Requests {
+interface Requests {
   readonly scopes: readonly RequestScope[]
   /** The only destinations, or `any`. */
   readonly hosts: 'any' | readonly Endpoint[]
@@ -57,14 +59,14 @@ export const isPlainlyWithin = (a: RequestScope, b: RequestScope): boolean => {
 }
 
 interface Interest {
-  /** Whether connections that are not HTTP count too. */
-  readonly connections: boolean
+  /** The uses that count besides HTTP. */
+  readonly connections: readonly Exclude<NetworkUse['kind'], 'http'>[]
   /** If given, only requests to names count that may lead to an address which this finds for the port. */
   readonly addressFor?: (port: number) => string | undefined
 }
 
-const CONNECTIONS: Interest = { connections: true }
-export const HTTP_ONLY: Interest = { connections: false }
+const CONNECTIONS: Interest = { connections: ['direct', 'stream'] }
+export const HTTP_ONLY: Interest = { connections: [] }
 
 /** Two bits for each scope must fit into one number. */
 const MOST_SCOPES = 15
@@ -102,10 +104,11 @@ export const requestBeyond = (
       const sideOf = ({ scopes: all }: Requests): readonly Side[] =>
         scopes.flatMap((scope, at) => (all.includes(scope.scope) ? [{ ...scope, bits: at, there: there[at] }] : []))
       const [ofA, ofB] = [sideOf(a), open.map(sideOf)]
-      const uses = usesAt(ofA, ofB, { host, port }, connections)
-      if (!spend(effort, uses.methods.length * (1 + there.flatMap((entries) => entries ?? []).length)))
-        return 'undecided'
-      const found = useBeyond(ofA, ofB, uses, effort)
+      const methods = ofA.some((side) => side.there === undefined)
+        ? []
+        : methodRepresentatives([...ofA, ...ofB.flat()].flatMap((side) => side.there ?? []))
+      if (!spend(effort, methods.length * (1 + there.flatMap((entries) => entries ?? []).length))) return 'undecided'
+      const found = useBeyond(ofA, ofB, { endpoint: { host, port }, connections, methods }, effort)
       if (found === 'undecided') return found
       if (found !== undefined)
         return { host: renderHost(host), port, use: found, ...(address === undefined ? {} : { address }) }
@@ -133,15 +136,12 @@ const isNamed = ({ hosts }: Requests, host: RequestHost, port: number): boolean 
 
 /** The entries about an endpoint, or undefined if no connection could be made. */
 const reachable = (
-  { about, compiled }: Scope,
+  { compiled }: Scope,
   entries: readonly HostGrant[],
   host: RequestHost,
   port: number,
 ): readonly HostGrant[] | undefined =>
-  compiled.connection(host, port) === undefined ||
-  (host.kind === 'address' && denialOfAddress(about, host.address, port) !== undefined)
-    ? undefined
-    : entries.filter((entry) => isAboutPort(entry, port))
+  compiled.connection(host, port) === undefined ? undefined : entries.filter((entry) => isAboutPort(entry, port))
 
 interface Side extends Scope {
   /** The number of the scope, which gives its bits. */
@@ -149,24 +149,10 @@ interface Side extends Scope {
   readonly there: readonly HostGrant[] | undefined
 }
 
-interface Uses {
+interface Uses extends Pick<Interest, 'connections'> {
   readonly endpoint: Pick<NetworkRequest, 'host' | 'port'>
-  readonly connections: readonly Exclude<NetworkUse['kind'], 'http'>[]
   readonly methods: readonly string[]
 }
-
-const usesAt = (
-  a: readonly Side[],
-  b: readonly (readonly Side[])[],
-  endpoint: Uses['endpoint'],
-  connections: boolean,
-): Uses => ({
-  endpoint,
-  connections: connections ? ['direct', 'stream'] : [],
-  methods: a.some(({ there }) => there === undefined)
-    ? []
-    : methodRepresentatives([...a, ...b.flat()].flatMap(({ there = [] }) => there)),
-})
 
 const useBeyond = (
   a: readonly Side[],
@@ -190,13 +176,10 @@ const useBeyond = (
   return undefined
 }
 
-const renderHost = (host: RequestHost): string => (host.kind === 'name' ? host.name : renderIpAddress(host.address))
-
 const grantBit = ({ bits }: Side): number => 1 << (2 * bits)
 const denyBit = ({ bits }: Side): number => 2 << (2 * bits)
 const allowed = (sides: readonly Side[]): Formula =>
   and(...sides.map((side) => and(bit(grantBit(side)), not(bit(denyBit(side))))))
-const NOTHING_MORE = { here: 0, beneath: 0 }
 
 /** A URL path that `a` allows for a method and none of `b` does. */
 const pathBeyond = (a: readonly Side[], b: readonly (readonly Side[])[], method: string, effort: Effort): PathFound => {
@@ -215,8 +198,33 @@ const pathBeyond = (a: readonly Side[], b: readonly (readonly Side[])[], method:
   }
   const wanted = and(allowed(a), not(or(...b.map(allowed))))
   const needed = a.reduce((bits, side) => bits | grantBit(side), 0)
-  return findPath(
-    { root: trie.build(), wanted, needed, settle: () => NOTHING_MORE, possible: (reach) => reach },
-    effort,
-  )
+  return findPath({ root: trie.build(), wanted, needed }, effort)
+}
+
+// Addresses of names. A name may lead anywhere: its owner or the operator decides. The proxy dials an address unless an
+// entry denies it. An address that is not public must be granted, or given to the name by the operator.
+
+/** For a port, an address that a name may lead to in `a` and not in `b`. */
+const addressBeyond = (a: RequestScope, b: RequestScope): ((port: number) => string | undefined) => {
+  if (a.network.kind !== 'hosts' || b.network.kind !== 'hosts') return () => undefined
+  const [aboutA, aboutB] = [indexHosts(entriesOf(a)), indexHosts(entriesOf(b))]
+  const entries = [...entriesOf(a), ...entriesOf(b)]
+  const denials = entries.filter(({ action, destination }) => action === 'deny' && !('host' in destination))
+  const addresses = addressRepresentatives([...blocksOf(entries), ...SPECIAL_BLOCKS.map(({ block }) => block)])
+  const isBeyond = (address: IpAddress, port: number): boolean =>
+    denialOfAddress(aboutA, address, port) === undefined &&
+    (denialOfAddress(aboutB, address, port) !== undefined ||
+      (specialPurpose(address) !== undefined &&
+        isGrantedAddress(aboutA, address) &&
+        !isGrantedAddress(aboutB, address)))
+  const found = new Map<number, string | undefined>()
+  return (port) => {
+    // A port that no denial names is like all others.
+    const key = denials.some((entry) => entry.port.kind === 'port' && entry.port.port === port) ? port : 0
+    if (!found.has(key)) {
+      const address = addresses.find((each) => isBeyond(each, port))
+      found.set(key, address === undefined ? undefined : renderIpAddress(address))
+    }
+    return found.get(key)
+  }
 }

@@ -2,8 +2,8 @@
 // at all of them. Placeholders stand for names that are not known. No pattern can contain one.
 import type { AbsolutePath } from '../glob/absolute-path.js'
 import { isWithinPath, joinNames, namesOf } from '../glob/absolute-path.js'
-import type { Boundary } from '../boundary.js'
-import type { ToolPolicy } from '../model.js'
+import { itemsIn } from '../model.js'
+import type { Boundary, ToolPolicy } from '../model.js'
 import type { Segment } from '../glob/glob-segments.js'
 import type { Anchor, GlobAlternative, PathGlob } from '../glob/path-glob.js'
 import { parsePathGlob } from '../glob/path-glob.js'
@@ -80,8 +80,8 @@ const writes = ({ filesystem, presets }: ToolPolicy): boolean =>
   filesystem.write.kind === 'list' || presets.includes('workspace')
 
 const globsOf = ({ filesystem, exec, presets }: ToolPolicy): readonly PathGlob[] => [
-  ...[filesystem.read, filesystem.write].flatMap((section) => (section.kind === 'list' ? section.items : [])),
-  ...(exec.kind === 'list' ? exec.items.flatMap((program) => (program.kind === 'path' ? [program.glob] : [])) : []),
+  ...[filesystem.read, filesystem.write].flatMap(itemsIn),
+  ...itemsIn(exec).flatMap((program) => (program.kind === 'path' ? [program.glob] : [])),
   // Other presets only grant reading, which no position of them takes away.
   ...presets.flatMap((name) => PRESETS[name].write.map((text) => parsePathGlob(text, name))),
 ]

@@ -13,9 +13,8 @@ import {
   VARIABLE_NAME,
   WORD,
 } from '../parse/parse-credentials.js'
-import { LIMIT_FORMS } from '../parse/parse-limits.js'
+import { LIMIT_FORMS, parseSize } from '../parse/parse-limits.js'
 import type { LimitForm } from '../parse/parse-limits.js'
-import { parseSize } from '../parse/quantities.js'
 
 type Schema = Readonly<Record<string, unknown>>
 

@@ -1,5 +1,5 @@
 // Examples in a policy file: requests that it must allow, and requests that it must deny.
-import { assessEgressClass } from '../resolve/assess.js'
+import { requestScopeOf } from '../resolve/resolve-policy.js'
 import { compileNetwork } from '../compare/compile-network.js'
 import { credentialsBoundTo, credentialsWithin } from '../credential.js'
 import type { ToolPolicy } from '../model.js'
@@ -7,7 +7,6 @@ import { parseRequestHost } from '../network/network-request.js'
 import type { NetworkRequest } from '../network/network-request.js'
 import type { PolicyNode } from '../parse/policy-node.js'
 import { invalid, itemsOf, mappingOf, rootNode, sourceOf, textOf } from '../parse/policy-node.js'
-import { resolveNetwork } from '../resolve/resolve-policy.js'
 import { readUrlPath } from '../network/url-path.js'
 
 export interface PolicyExample {
@@ -81,10 +80,7 @@ export const problemOfExample = (
   { request, isTls, expected, credentials }: PolicyExample,
   policy: ToolPolicy,
 ): string | undefined => {
-  const answer = compileNetwork({
-    network: resolveNetwork(policy.network),
-    egressClass: assessEgressClass(policy),
-  }).answer(request)
+  const answer = compileNetwork(requestScopeOf(policy)).answer(request)
   if (answer.kind !== expected)
     return expected === 'allowed' ? 'it should be allowed, and is not' : 'it should not be allowed, and is'
   if (credentials === undefined) return undefined

@@ -3,13 +3,13 @@
 import { fail } from '../../errors/index.js'
 import type { CordonError } from '../../errors/index.js'
 
-import { canonicalCredentials } from '../resolve/canonical-credential.js'
-import { hostText } from '../resolve/canonical-policy.js'
-import { coversAllHosts, coversDestination } from '../network/covers-destination.js'
+import { canonicalCredentials, hostText } from '../resolve/canonical-policy.js'
+import { coversDestination, includesHosts } from '../network/covers-host.js'
 import { placeOfInjection } from '../credential.js'
 import type { Credential } from '../credential.js'
 import type { HostGrant } from '../network/host-grant.js'
 import { renderDestination } from '../network/host-grant.js'
+import { itemsIn } from '../model.js'
 import type { ToolPolicy } from '../model.js'
 import type { PolicyFile } from './policy-file.js'
 
@@ -33,12 +33,9 @@ const conflict = (
   { later, earlier, fix }: { readonly later: string; readonly earlier: string; readonly fix: string },
 ): CordonError => fail('policy-conflict', { source: later, where, conflict: `${what} at ${earlier}`, fix })
 
-const entriesOf = ({ policy: { network } }: PlacedPolicy): readonly HostGrant[] =>
-  network.kind === 'list' ? network.items : []
-
 export const refuseNetwork = (earlier: PlacedPolicy, later: PlacedPolicy): void => {
-  for (const one of entriesOf(earlier)) {
-    for (const other of entriesOf(later)) {
+  for (const one of itemsIn(earlier.policy.network)) {
+    for (const other of itemsIn(later.policy.network)) {
       const problem = contradiction(one, other)
       if (problem !== undefined)
         throw conflict(
@@ -69,7 +66,7 @@ const contradiction = (one: HostGrant, other: HostGrant): string | undefined => 
 
 /** A denial without a port is for every port. */
 const covers = (denial: HostGrant, grant: HostGrant): boolean =>
-  denial.port.kind === 'web' ? coversAllHosts(denial, grant) : coversDestination(denial, grant)
+  denial.port.kind === 'web' ? includesHosts(denial.destination, grant.destination) : coversDestination(denial, grant)
 
 const isSameScope = (one: HostGrant, other: HostGrant): boolean =>
   hostText({ ...one, action: 'allow' }) === hostText({ ...other, action: 'allow' })
@@ -90,7 +87,7 @@ const refuseEnvironment = (earlier: PlacedPolicy, later: PlacedPolicy): void => 
 /** With the placeholders of credentials, which are variables of the tool too. */
 const variablesOf = ({ environment, credentials }: ToolPolicy) =>
   new Map<string, { readonly value: string; readonly section: 'environment' | 'credentials'; readonly key: string }>([
-    ...(environment.kind === 'list' ? environment.items : []).map(
+    ...itemsIn(environment).map(
       ({ name, value }) => [name, { value: JSON.stringify(value), section: 'environment', key: name }] as const,
     ),
     ...credentials.flatMap(({ id, placeholder }) =>

@@ -64,6 +64,9 @@ export const carveOut = (path: AbsolutePath): PathPattern => ({
   negated: true,
 })
 
+/** One text per meaning. */
+export const patternText = ({ kind, path, negated }: PathPattern): string => `${negated ? '!' : ''}${kind} ${path}`
+
 const patternOf = (text: string, segments: readonly Segment[], negated: boolean): PathPattern => {
   const firstWild = segments.findIndex(({ kind }) => kind !== 'name')
   const literals = firstWild === -1 ? segments : segments.slice(0, firstWild)

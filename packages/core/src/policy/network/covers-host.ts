@@ -1,20 +1,12 @@
+// Whether an entry of a policy is about a host and a port, or about everything that another entry is about.
 import { blockOf } from './host-grant.js'
 import type { Destination, Endpoint, HostGrant, PortGrant } from './host-grant.js'
 import { cidrContains } from './ip-address.js'
 import type { RequestHost } from './network-request.js'
 
 /** Whether an entry is about a host, as a grant or as a denial. */
-export const coversHost = (destination: Destination, host: RequestHost): boolean => {
-  switch (destination.kind) {
-    case 'host':
-      return host.kind === 'name' && host.name === destination.host
-    case 'subdomains':
-      return host.kind === 'name' && host.name.endsWith(`.${destination.host}`)
-    case 'address':
-    case 'cidr':
-      return host.kind === 'address' && cidrContains(blockOf(destination), host.address)
-  }
-}
+export const coversHost = (destination: Destination, host: RequestHost): boolean =>
+  includesHosts(destination, host.kind === 'name' ? { kind: 'host', host: host.name } : host)
 
 /** The ports of a grant that names none. */
 export const WEB_PORTS: readonly number[] = [80, 443]
@@ -31,3 +23,26 @@ export const isAboutPort = ({ action, port: named }: Pick<HostGrant, 'action' | 
 /** Whether an entry is about this port of this host. */
 export const coversEndpoint = (entry: Endpoint, host: RequestHost, port: number): boolean =>
   coversPort(entry.port, port) && coversHost(entry.destination, host)
+
+/** Whether one entry includes all hosts and ports of another. An omitted port means the ports of the web, on both sides. */
+export const coversDestination = (outer: Endpoint, inner: Endpoint): boolean =>
+  (inner.port.kind === 'web' ? outer.port.kind === 'web' : coversPort(outer.port, inner.port.port)) &&
+  includesHosts(outer.destination, inner.destination)
+
+export const includesHosts = (outer: Destination, inner: Destination): boolean => {
+  switch (outer.kind) {
+    case 'host':
+      return inner.kind === 'host' && inner.host === outer.host
+    case 'subdomains':
+      return (
+        'host' in inner &&
+        (inner.host.endsWith(`.${outer.host}`) || (inner.kind === 'subdomains' && inner.host === outer.host))
+      )
+    case 'address':
+    case 'cidr': {
+      if ('host' in inner) return false
+      const [block, { family, first, prefixLength }] = [blockOf(outer), blockOf(inner)]
+      return prefixLength >= block.prefixLength && cidrContains(block, { family, value: first })
+    }
+  }
+}

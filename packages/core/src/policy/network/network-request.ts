@@ -1,7 +1,7 @@
 import type { HostName } from './host-name.js'
 import { parseHostName } from './host-name.js'
 import type { IpAddress } from './ip-address.js'
-import { parseIpAddress } from './ip-address.js'
+import { parseIpAddress, renderIpAddress } from './ip-address.js'
 import type { PathReadings } from './url-path.js'
 
 export type RequestHost =
@@ -22,6 +22,9 @@ export interface NetworkRequest {
   readonly port: number
   readonly use: NetworkUse
 }
+
+export const renderHost = (host: RequestHost): string =>
+  host.kind === 'name' ? host.name : renderIpAddress(host.address)
 
 /** A host in the spelling of a program: an address, `[v6]`, or a name in any case, with or without a final dot. */
 export const parseRequestHost = (text: string): RequestHost | undefined => {

@@ -2,28 +2,17 @@
 // is an unknown key.
 import { fail } from '../../errors/index.js'
 
-import { assessEgressClass } from '../resolve/assess.js'
-import { canonicalCredentials } from '../resolve/canonical-credential.js'
+import { requestScopeOf } from '../resolve/resolve-policy.js'
+import { canonicalCredentials } from '../resolve/canonical-policy.js'
 import type { Credential, Injection } from '../credential.js'
-import { coversAllHosts, coversDestination } from '../network/covers-destination.js'
+import { coversDestination, includesHosts } from '../network/covers-host.js'
 import type { Endpoint } from '../network/host-grant.js'
 import { parseDestination, renderDestination } from '../network/host-grant.js'
+import { itemsIn } from '../model.js'
 import type { ToolPolicy } from '../model.js'
 import type { PolicyNode } from './policy-node.js'
-import {
-  conflict,
-  invalid,
-  itemsOf,
-  keyOf,
-  mappingOf,
-  oneOf,
-  placeOf,
-  required,
-  someItemsOf,
-  sourceOf,
-  textOf,
-} from './policy-node.js'
-import { resolveNetwork } from '../resolve/resolve-policy.js'
+import { conflict, invalid, itemsOf, keyOf, mappingOf, oneOf } from './policy-node.js'
+import { placeOf, required, someItemsOf, sourceOf, textOf } from './policy-node.js'
 
 export const CREDENTIAL_ID = '^[a-z0-9][a-z0-9._-]{0,63}$'
 export const HEADER_NAME = "^[A-Za-z0-9!#$%&'*+.^_`|~-]+$"
@@ -88,7 +77,7 @@ const parseCredential = (node: PolicyNode, around: Around): readonly Credential[
     )
   const placeholder = standIn === undefined ? undefined : parsePlaceholder(standIn, id, around.environment)
   const injections = Array.isArray(inject.value) ? someItemsOf(inject, 'a mapping or a list') : [inject]
-  const scope = { network: resolveNetwork(around.network), egressClass: assessEgressClass(around) }
+  const scope = requestScopeOf(around)
   return injections.map((each) => {
     const parsed = parseInjection(each, around.network)
     if (parsed.inject.kind === 'placeholder' && placeholder === undefined)
@@ -114,7 +103,7 @@ const parsePlaceholder = (
     parts.text === undefined
       ? `placeholder-for-${id}`
       : textMatching(parts.text, STAND_IN, 'a text of 8 to 256 visible characters')
-  if (environment.kind === 'list' && environment.items.some((entry) => entry.name === name))
+  if (itemsIn(environment).some((entry) => entry.name === name))
     throw conflict(
       node,
       `${name} is also in environment, which would give the tool another value than the stand-in`,
@@ -181,41 +170,33 @@ const parseHosts = (node: PolicyNode, network: Around['network']): Credential['h
   if (items.length === 0) throw invalid(node, 'a host or a list with at least one host')
   return items.map((item) => {
     const host = parseDestination(textOf(item, 'a host'), placeOf(item))
-    const problem = problemOf(host, network)
-    if (problem !== undefined) throw conflict(item, `${renderDestination(host)} ${problem.what}`, problem.fix)
+    refuseUnreached(item, host, network)
     return host
   })
 }
 
 /** A credential is for hosts that its own policy grants, so that no other policy can send it elsewhere. */
-const problemOf = (
-  host: Endpoint,
-  network: Around['network'],
-): { readonly what: string; readonly fix: string } | undefined => {
+const refuseUnreached = (node: PolicyNode, host: Endpoint, network: Around['network']): void => {
   const entry = renderDestination(host)
+  const unreached = (what: string, fix: string) => conflict(node, `${entry} ${what}`, fix)
   if (network.kind === 'all')
-    return {
-      what: 'cannot be reached through the proxy where network is all',
-      fix: `list the hosts: network: [ ${entry} ]`,
-    }
-  const granted = (network.kind === 'list' ? network.items : []).filter(({ action }) => action !== 'deny')
+    throw unreached('cannot be reached through the proxy where network is all', `list the hosts: network: [ ${entry} ]`)
+  const granted = itemsIn(network).filter(({ action }) => action !== 'deny')
   const covering = granted.filter((each) => coversDestination(each, host))
   if (covering.length === 0) {
-    const elsewhere = granted.find((each) => coversAllHosts(each, host))
-    return {
-      what: 'is not granted by network of the same policy; a credential is used only where its own policy leads',
-      fix:
-        elsewhere === undefined
-          ? `grant it there: network: [ ${entry} ]`
-          : `name the port that network grants: host: ${renderDestination({ ...host, port: elsewhere.port })}`,
-    }
+    const elsewhere = granted.find((each) => includesHosts(each.destination, host.destination))
+    throw unreached(
+      'is not granted by network of the same policy; a credential is used only where its own policy leads',
+      elsewhere === undefined
+        ? `grant it there: network: [ ${entry} ]`
+        : `name the port that network grants: host: ${renderDestination({ ...host, port: elsewhere.port })}`,
+    )
   }
-  return covering.every(({ action }) => action === 'direct')
-    ? {
-        what: 'is direct: nothing can be put into a connection that nobody looks into',
-        fix: 'take "action: direct" out of the entry of that host',
-      }
-    : undefined
+  if (covering.every(({ action }) => action === 'direct'))
+    throw unreached(
+      'is direct: nothing can be put into a connection that nobody looks into',
+      'take "action: direct" out of the entry of that host',
+    )
 }
 
 const textMatching = (node: PolicyNode, pattern: string, expected: string): string => {

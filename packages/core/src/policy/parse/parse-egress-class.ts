@@ -1,7 +1,7 @@
 import type { HostGrant } from '../network/host-grant.js'
 import { renderDestination } from '../network/host-grant.js'
 import type { EgressClass, ToolPolicy } from '../model.js'
-import { EGRESS_CLASSES, SAFE_METHODS } from '../model.js'
+import { EGRESS_CLASSES, SAFE_METHODS, itemsIn } from '../model.js'
 import type { PolicyNode } from './policy-node.js'
 import { conflict, oneOf } from './policy-node.js'
 
@@ -17,8 +17,7 @@ export const parseEgressClass = (
 ): Pick<ToolPolicy, 'egressClass' | 'network'> => {
   if (node === undefined) return { egressClass: { kind: 'unspecified' }, network }
   const level = oneOf(node, EGRESS_CLASSES)
-  const problem = conflictWith(level, network)
-  if (problem !== undefined) throw conflict(node, `it is ${level}, but network ${problem.what}`, problem.fix)
+  refuseContradiction(node, level, network)
   const isNarrowed = level === 'read_only' && network.kind === 'list'
   return {
     egressClass: { kind: 'declared', level },
@@ -26,30 +25,27 @@ export const parseEgressClass = (
   }
 }
 
-const conflictWith = (
-  level: EgressClass,
-  network: Network,
-): { readonly what: string; readonly fix: string } | undefined => {
-  const grants = network.kind === 'list' ? network.items.filter(({ action }) => action !== 'deny') : []
+const refuseContradiction = (node: PolicyNode, level: EgressClass, network: Network): void => {
+  const contradicts = (what: string, fix: string) => conflict(node, `it is ${level}, but network ${what}`, fix)
+  const grants = itemsIn(network).filter(({ action }) => action !== 'deny')
   const [first] = grants
   if (level === 'none') {
-    if (network.kind === 'all') return { what: 'is all', fix: 'write network: none, or another class' }
-    return first === undefined
-      ? undefined
-      : { what: `grants ${renderDestination(first)}`, fix: 'remove that entry, or write another class' }
+    if (network.kind === 'all') throw contradicts('is all', 'write network: none, or another class')
+    if (first !== undefined)
+      throw contradicts(`grants ${renderDestination(first)}`, 'remove that entry, or write another class')
+    return
   }
   if (network.kind === 'none' || (network.kind === 'list' && first === undefined))
-    return {
-      what: network.kind === 'none' ? 'is none' : 'only denies',
-      fix: 'write egress_class: none, or list the hosts',
-    }
+    throw contradicts(
+      network.kind === 'none' ? 'is none' : 'only denies',
+      'write egress_class: none, or list the hosts',
+    )
   const writing = level === 'read_only' ? grants.find(canWrite) : undefined
-  return writing === undefined
-    ? undefined
-    : {
-        what: `grants more than GET, HEAD and OPTIONS at ${renderDestination(writing)}`,
-        fix: 'narrow that entry, or write egress_class: write',
-      }
+  if (writing !== undefined)
+    throw contradicts(
+      `grants more than GET, HEAD and OPTIONS at ${renderDestination(writing)}`,
+      'narrow that entry, or write egress_class: write',
+    )
 }
 
 /** The proxy does not look into a direct connection, so nothing keeps it from writing. */

@@ -1,15 +1,16 @@
-import type { All, Section, ToolPolicy } from '../model.js'
+import type { All, EnvironmentEntry, ProgramGrant, Section, ToolPolicy } from '../model.js'
 import { MECHANISMS, PRESET_NAMES, RISKS } from '../model.js'
 import { parseCredentials } from './parse-credentials.js'
 import { parseEgressClass } from './parse-egress-class.js'
-import { parseEnvironmentEntries } from './parse-environment.js'
 import { parseLimits } from './parse-limits.js'
 import { parseHostGrants } from './parse-network.js'
-import { parseProgram } from './parse-program.js'
 import { parsePathGlob } from '../glob/path-glob.js'
 import type { PathGlob } from '../glob/path-glob.js'
 import type { PolicyNode } from './policy-node.js'
-import { mappingOf, oneOf, placeOf, rootNode, textOf, wordsOf } from './policy-node.js'
+import { conflict, invalid, mappingOf, oneOf, placeOf, rootNode, textOf, wordsOf } from './policy-node.js'
+import { fail } from '../../errors/index.js'
+import { variableText } from '../resolve/canonical-policy.js'
+import { readDocument } from './read-document.js'
 
 export const POLICY_KEYS = [
   'risk',
@@ -27,6 +28,10 @@ export const POLICY_KEYS = [
 /** Reads a policy from a value. `source` names it in errors. */
 export const parsePolicy = (value: unknown, source: string): ToolPolicy =>
   parsePolicyNode(rootNode(value, () => source))
+
+/** Reads a policy from YAML or JSON text. Errors name the file, the line and the key. */
+export const loadPolicyText = (text: string, fileName: string): ToolPolicy =>
+  parsePolicyNode(readDocument(text, fileName))
 
 export const parsePolicyNode = (node: PolicyNode): ToolPolicy => {
   const sections = mappingOf(node, POLICY_KEYS)
@@ -83,3 +88,49 @@ const parseSectionOrAll = <Item>(
   parse: ParseItems<Item>,
   expected: string,
 ): Section<Item> | All => (node?.value === 'all' ? { kind: 'all' } : parseSection(node, parse, expected))
+
+/** A bare name, or the path of one program. Programs are listed, not matched by patterns. */
+const parseProgram = (node: PolicyNode): ProgramGrant => {
+  const text = textOf(node, 'a program name or path')
+  const where = placeOf(node)
+  const glob = parsePathGlob(text, where)
+  const isOnePath =
+    glob.alternatives.length === 1 &&
+    glob.alternatives.every(({ segments }) => segments.every(({ kind }) => kind === 'name'))
+  if (glob.negated || !isOnePath) {
+    throw fail('glob-malformed', { where, glob: text, problem: 'a program is one name or path, without wildcards' })
+  }
+  return text.includes('/') ? { kind: 'path', glob } : { kind: 'name', name: text }
+}
+
+const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/
+const FORM = 'NAME or NAME=value'
+
+const parseEnvironmentEntries = (items: readonly PolicyNode[]): readonly EnvironmentEntry[] => {
+  const entries = new Map<string, EnvironmentEntry>()
+  for (const item of items) {
+    const entry = parseEntry(item)
+    const before = entries.get(entry.name)
+    if (before !== undefined && variableText(before) !== variableText(entry)) {
+      // The value may be a secret, so the error does not repeat it.
+      const how = before.value.kind === 'pass' ? 'from your environment' : 'with a value'
+      throw conflict(
+        item,
+        `${entry.name} is already given ${how}, which is not the same`,
+        `keep one of the entries for ${entry.name}`,
+      )
+    }
+    entries.set(entry.name, entry)
+  }
+  return [...entries.values()]
+}
+
+const parseEntry = (item: PolicyNode): EnvironmentEntry => {
+  const text = textOf(item, FORM)
+  const equals = text.indexOf('=')
+  const name = equals === -1 ? text : text.slice(0, equals)
+  // A wildcard in a name could pass on secrets of the host.
+  if (!NAME.test(name)) throw invalid(item, `${FORM}, with a name of letters, digits and underscores`)
+  if (text.includes('\0')) throw invalid(item, `${FORM} without NUL bytes`)
+  return { name, value: equals === -1 ? { kind: 'pass' } : { kind: 'set', text: text.slice(equals + 1) } }
+}

@@ -32,8 +32,7 @@ export const readEntries = (table: string): readonly ProtectedName[] =>
     .split(/\n(?! )/)
     .filter((entry) => entry !== '' && !entry.startsWith('#'))
     .flatMap((entry) => {
-      const { kind = '', names = '', because = '', source = '' } =
-        ENTRY.exec(entry.replaceAll('\n ', ''))?.groups ?? {}
+      const { kind = '', names = '', because = '', source = '' } = ENTRY.exec(entry.replaceAll('\n ', ''))?.groups ?? {}
       const facts = KINDS[kind] ?? bug(`an entry that is not valid: ${entry}`)
       return names.split(' ').map((name) => ({ name, ...facts, because, source }))
     })

@@ -1,5 +1,5 @@
 import type { AbsolutePath } from '../glob/absolute-path.js'
-import type { FileGrants } from '../boundary.js'
+import type { FileGrants } from '../model.js'
 import { matches } from '../glob/matches.js'
 import type { PathPattern } from '../glob/path-pattern.js'
 import { protectionOf } from '../protected/protection.js'

@@ -1,7 +1,5 @@
 // One text per meaning of a policy, and its hash, which permits have. Two policies with the same hash grant the same.
 import { createHash } from 'node:crypto'
-
-import { byKey, credentialTexts } from './canonical-credential.js'
 import type { Credential } from '../credential.js'
 import { renderSegment } from '../glob/glob-segments.js'
 import type { HostGrant } from '../network/host-grant.js'
@@ -74,3 +72,22 @@ export const variableText = ({ name, value }: EnvironmentEntry): string =>
 /** A path has a slash, a bare name has none. */
 export const programText = (program: ProgramGrant): string =>
   program.kind === 'name' ? program.name : globTexts(program.glob).join()
+
+/** One text per credential and host, so that two credentials can be compared host by host. */
+const credentialTexts = (credentials: readonly Credential[]): readonly string[] =>
+  credentials.flatMap(({ id, hosts, inject, placeholder }) =>
+    hosts.map((host) =>
+      JSON.stringify([
+        id,
+        renderDestination(host),
+        Object.entries(inject).sort(byKey),
+        placeholder === undefined ? null : [placeholder.name, placeholder.text],
+      ]),
+    ),
+  )
+
+const byKey = ([one]: readonly [string, unknown], [other]: readonly [string, unknown]): number => (one < other ? -1 : 1)
+
+/** Equal for two declarations of one credential that mean the same, in any order. */
+export const canonicalCredentials = (credentials: readonly Credential[]): string =>
+  [...new Set(credentialTexts(credentials))].sort().join('\n')

@@ -1,5 +1,6 @@
 import type { AbsolutePath } from '../glob/absolute-path.js'
 import { escapeGlob } from '../glob/glob-segments.js'
+import { itemsIn } from '../model.js'
 import type { Limits, List, ProgramGrant, Section, ToolPolicy } from '../model.js'
 import { parsePathGlob } from '../glob/path-glob.js'
 import type { PathGlob } from '../glob/path-glob.js'
@@ -32,4 +33,4 @@ export const widenPolicy = (policy: ToolPolicy, more: MoreGrants): ToolPolicy =>
 const globOf = (path: AbsolutePath): PathGlob => parsePathGlob(escapeGlob(path), 'a wider policy')
 
 const withItems = <Item>(section: Section<Item>, items: readonly Item[]): Section<Item> | List<Item> =>
-  items.length === 0 ? section : { kind: 'list', items: [...(section.kind === 'list' ? section.items : []), ...items] }
+  items.length === 0 ? section : { kind: 'list', items: [...itemsIn(section), ...items] }
