@@ -29,16 +29,9 @@ export interface PolicyReader {
 
 /** `places`: of workspace and home, if they are known. */
 export const createPolicyReader = (places: Partial<Places> = {}): PolicyReader => {
-  const known = new WeakMap<PolicyValue, ReadPolicy>()
   const policies = new Map<string, ReadPolicy>()
   const pairs = new Map<string, readonly Witness[]>()
-  const read = (value: PolicyValue): ReadPolicy => {
-    const before = known.get(value)
-    if (before !== undefined) return before
-    const found = getOrAdd(policies, JSON.stringify(value), () => readPolicy(value))
-    known.set(value, found)
-    return found
-  }
+  const read = (value: PolicyValue): ReadPolicy => getOrAdd(policies, JSON.stringify(value), () => readPolicy(value))
   return {
     read,
     beyond: (after, before) => {
@@ -67,9 +60,4 @@ const readPolicy = (value: PolicyValue): ReadPolicy => {
 }
 
 /** A policy that grants nothing, for a tool that did not exist. */
-export const NOTHING: PolicyValue = {
-  filesystem: 'none',
-  network: 'none',
-  environment: 'none',
-  exec: 'none',
-}
+export const NOTHING: PolicyValue = { filesystem: 'none', network: 'none', environment: 'none', exec: 'none' }

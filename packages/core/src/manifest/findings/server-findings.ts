@@ -4,13 +4,12 @@ import { parseTextPattern } from '../../gate/index.js'
 import type { ManifestServer, ManifestTool } from '../manifest.js'
 import type { PolicyReader } from './compare-policies.js'
 import type { Finding, Owner } from './finding.js'
-import { makeFinding } from './make-finding.js'
+import { makeFinding } from './finding.js'
 import { policyFindings } from './policy-findings.js'
 import type { Change } from './policy-findings.js'
 import { named, say, words } from './sentence.js'
 import type { Sentence } from './sentence.js'
-import { wordText } from './program-findings.js'
-import { rightsOf } from './tool-findings.js'
+import { loosened, rightsOf, wordText } from './tool-findings.js'
 
 export const serverAdded = (server: ManifestServer, owner: Owner, policies: PolicyReader): Finding =>
   makeFinding('mcp.server.added', owner, {
@@ -31,92 +30,71 @@ export const serverFindings = (
   policies: PolicyReader,
 ): readonly Finding[] => {
   const subject = say`The MCP server ${named(after.name)}`
-  const [past, present] = [identityOf(before), identityOf(after)]
+  const cellOf = ({ policy }: ManifestServer) => ({ kind: 'process', policy }) as const
   return [
-    ...(past === present
-      ? []
-      : [
-          makeFinding('mcp.server.added', owner, {
-            sentence: say`${subject} is now another one: ${addressOf(after)}, was ${addressOf(before)}`,
-            change: [past, present],
-          }),
-        ]),
     ...clientFindings({ before, after }, owner, subject),
     ...orderFindings({ before: before.tools, after: after.tools }, owner, subject, policies),
-    ...(before.pin === null || before.pin === after.pin
-      ? []
-      : [
-          makeFinding('mcp.pin.changed', owner, {
-            sentence:
-              after.pin === null
-                ? say`${subject} is no longer pinned, was ${before.pin}`
-                : say`${subject} has the pin ${after.pin}, was ${before.pin}`,
-            change: [before.pin, after.pin],
-          }),
-        ]),
-    ...policyFindings(
-      { before: { kind: 'process', policy: before.policy }, after: { kind: 'process', policy: after.policy } },
-      owner,
-      subject,
-      policies,
-    ),
+    ...pinFindings({ before: before.pin, after: after.pin }, owner, subject),
+    ...policyFindings({ before: cellOf(before), after: cellOf(after) }, owner, subject, policies),
   ]
 }
 
-const clientFindings = (
+/** Which server it is, and what its client does for it. */
+function* clientFindings(
   { before, after }: Change<ManifestServer>,
   owner: Owner,
   subject: Sentence,
-): readonly Finding[] => {
-  const asked = (after.allow ?? []).filter((feature) => before.allow?.includes(feature) !== true)
+): Generator<Finding> {
+  const [past, present] = [identityOf(before), identityOf(after)]
+  if (past !== present)
+    yield makeFinding('mcp.server.added', owner, {
+      sentence: say`${subject} is now another one: ${addressOf(after)}, was ${addressOf(before)}`,
+      change: [past, present],
+    })
+  for (const feature of after.allow ?? [])
+    if (before.allow?.includes(feature) !== true)
+      yield loosened(owner, say`${subject} may now ask its client for ${feature}`, ['allow', feature])
   const { publish } = after
-  return [
-    ...asked.map((feature) =>
-      makeFinding('tool.constraint.loosened', owner, {
-        sentence: say`${subject} may now ask its client for ${feature}`,
-        change: ['allow', feature],
-      }),
-    ),
-    ...(publish === undefined || publish === before.publish
-      ? []
-      : [
-          makeFinding('tool.constraint.loosened', owner, {
-            sentence: say`${subject} now serves HTTP at ${publish}, was ${before.publish ?? 'over stdio'}`,
-            change: ['publish', before.publish ?? null, publish],
-          }),
-        ]),
-  ]
+  if (publish !== undefined && publish !== before.publish) {
+    const sentence = say`${subject} now serves HTTP at ${publish}, was ${before.publish ?? 'over stdio'}`
+    yield loosened(owner, sentence, ['publish', before.publish ?? null, publish])
+  }
 }
 
 /** The first pattern that fits a name counts. So a pattern may get names from one that was before it. */
-const orderFindings = (
+function* orderFindings(
   { before, after }: Change<readonly ManifestTool[]>,
   owner: Owner,
   subject: Sentence,
   policies: PolicyReader,
-): readonly Finding[] => {
+): Generator<Finding> {
   const namesOf = (tools: readonly ManifestTool[], others: readonly ManifestTool[]) =>
     tools.flatMap(({ name }) => (others.some((other) => other.name === name) ? [name] : []))
   const [past, present] = [namesOf(before, after), namesOf(after, before)]
-  if (JSON.stringify(past) !== JSON.stringify(present))
-    return [
-      makeFinding('tool.constraint.loosened', owner, {
-        sentence: say`${subject} has its tools in another order: ${present.join(', ')}, was ${past.join(', ')}`,
-        change: ['order', past, present],
-      }),
-    ]
-  const gone = before.filter(({ name }) => !after.some((tool) => tool.name === name))
-  return gone.flatMap((tool) => {
+  if (JSON.stringify(past) !== JSON.stringify(present)) {
+    const sentence = say`${subject} has its tools in another order: ${present.join(', ')}, was ${past.join(', ')}`
+    yield loosened(owner, sentence, ['order', past, present])
+    return
+  }
+  for (const tool of before.filter(({ name }) => !after.some((other) => other.name === name))) {
     const later = before.slice(before.indexOf(tool) + 1).map(({ name }) => name)
-    const heirs = after.filter((heir) => later.includes(heir.name) && mayFit(heir.name, tool.name))
-    return heirs
-      .filter((heir) => policies.beyond(heir, tool).length > 0)
-      .map((heir) =>
-        makeFinding('tool.constraint.loosened', owner, {
-          sentence: say`${subject} has no entry ${named(tool.name)} any more, so ${named(heir.name)} counts`,
-          change: ['heir', tool.name, heir.name, rightsOf(tool, policies), rightsOf(heir, policies)],
-        }),
-      )
+    for (const heir of after.filter(({ name }) => later.includes(name) && mayFit(name, tool.name))) {
+      if (policies.beyond(heir, tool).length === 0) continue
+      const sentence = say`${subject} has no entry ${named(tool.name)} any more, so ${named(heir.name)} counts`
+      const rights = [rightsOf(tool, policies), rightsOf(heir, policies)]
+      yield loosened(owner, sentence, ['heir', tool.name, heir.name, ...rights])
+    }
+  }
+}
+
+function* pinFindings({ before, after }: Change<string | null>, owner: Owner, subject: Sentence): Generator<Finding> {
+  if (before === null || before === after) return
+  yield makeFinding('mcp.pin.changed', owner, {
+    sentence:
+      after === null
+        ? say`${subject} is no longer pinned, was ${before}`
+        : say`${subject} has the pin ${after}, was ${before}`,
+    change: [before, after],
   })
 }
 

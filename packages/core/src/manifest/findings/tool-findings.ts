@@ -1,16 +1,13 @@
 // Findings about one tool: its grants, and how its calls are decided.
 import { EFFECTS } from '../../gate/index.js'
-import { RISKS, resolvePolicy, undeclaredSections } from '../../policy/index.js'
-import { ROOT_PATH } from '../../policy/index.js'
+import { RISKS, ROOT_PATH, resolvePolicy, undeclaredSections } from '../../policy/index.js'
 
 import type { ManifestTool } from '../manifest.js'
 import { NOTHING } from './compare-policies.js'
 import type { PolicyReader } from './compare-policies.js'
 import type { Finding, Owner } from './finding.js'
-import { makeFinding } from './make-finding.js'
-import { newlyCan } from './newly-can.js'
-import { policyFindings } from './policy-findings.js'
-import { programFindings } from './program-findings.js'
+import { makeFinding } from './finding.js'
+import { newlyCan, policyFindings } from './policy-findings.js'
 import type { Change } from './policy-findings.js'
 import { named, say, words } from './sentence.js'
 import type { Sentence } from './sentence.js'
@@ -46,12 +43,7 @@ export const toolFindings = (change: Change<ManifestTool>, context: ToolContext)
   const { before, after } = change
   const subject =
     before.name === after.name ? say`${named(after.name)}` : say`${named(after.name)} (before: ${named(before.name)})`
-  return [
-    ...heldFindings(change, context, subject),
-    ...riskFindings(change, context.owner, subject),
-    ...approvalFindings(change, context.owner, subject),
-    ...versionFindings(change, context.owner, subject),
-  ]
+  return [...heldFindings(change, context, subject), ...decisionFindings(change, context.owner, subject)]
 }
 
 /** Those that a running tool is held to, whatever rules and modes say. */
@@ -71,103 +63,121 @@ export type HeldTool = Pick<
   'name' | 'kind' | 'container' | 'command' | 'policy' | 'constraints' | 'argument_gate'
 >
 
-const riskFindings = ({ before, after }: Change<ManifestTool>, owner: Owner, subject: Sentence): readonly Finding[] =>
-  RISKS.indexOf(after.risk) <= RISKS.indexOf(before.risk)
-    ? []
-    : [
-        makeFinding('tool.risk.increased', owner, {
-          sentence: say`${subject} now has the risk ${words(after.risk)}, was ${words(before.risk)}`,
-          change: [before.risk, after.risk],
-        }),
-      ]
+function* decisionFindings(
+  { before, after }: Change<ManifestTool>,
+  owner: Owner,
+  subject: Sentence,
+): Generator<Finding> {
+  if (RISKS.indexOf(after.risk) > RISKS.indexOf(before.risk))
+    yield makeFinding('tool.risk.increased', owner, {
+      sentence: say`${subject} now has the risk ${words(after.risk)}, was ${words(before.risk)}`,
+      change: [before.risk, after.risk],
+    })
+  if (EFFECTS.indexOf(after.approval) > EFFECTS.indexOf(before.approval))
+    yield makeFinding('tool.approval.loosened', owner, {
+      sentence: say`${subject}: Cordon now ${words(ANSWERS[after.approval])}, where it ${words(PAST[before.approval])}`,
+      change: [before.approval, after.approval],
+    })
+  const [past, present] = [before.registry_version, after.registry_version]
+  if (past !== undefined && present !== undefined && past !== present)
+    yield makeFinding('manifest.version.changed', owner, {
+      sentence: say`${subject} is now version ${present} of the registry, was ${past}`,
+      change: [past, present],
+    })
+}
 
 const ANSWERS = {
   deny: 'denies its calls',
   ask: 'asks about its calls',
   allow: 'allows its calls without a question',
 } as const
-
-const approvalFindings = (
-  { before, after }: Change<ManifestTool>,
-  owner: Owner,
-  subject: Sentence,
-): readonly Finding[] =>
-  EFFECTS.indexOf(after.approval) <= EFFECTS.indexOf(before.approval)
-    ? []
-    : [
-        makeFinding('tool.approval.loosened', owner, {
-          sentence: say`${subject}: Cordon now ${words(ANSWERS[after.approval])}, where it ${words(PAST[before.approval])}`,
-          change: [before.approval, after.approval],
-        }),
-      ]
-
 const PAST = { deny: 'denied them', ask: 'asked about them', allow: 'allowed them' } as const
 
-const constraintFindings = (
+/** What a tool runs: the image and the runtime of its container, and its command line. */
+function* programFindings({ before, after }: Change<HeldTool>, owner: Owner, subject: Sentence): Generator<Finding> {
+  const changed = (sentence: Sentence, change: readonly unknown[]) =>
+    makeFinding('tool.program.changed', owner, { sentence, change })
+  const [past, present] = [before.container, after.container]
+  const [imageBefore, imageNow] = [imageText(past), imageText(present)]
+  if (!isSameImage(past, present))
+    yield changed(say`${subject} now runs in ${imageNow}, was ${imageBefore}`, ['image', imageBefore, imageNow])
+  const [runtimeBefore, runtimeNow] = [past?.runtime ?? DEFAULT_RUNTIME, present?.runtime ?? DEFAULT_RUNTIME]
+  if (past !== undefined && present !== undefined && runtimeBefore !== runtimeNow) {
+    const sentence = say`The OCI runtime of ${subject} is now ${runtimeNow}, was ${runtimeBefore}`
+    yield changed(sentence, ['runtime', runtimeBefore, runtimeNow])
+  }
+  const [line, lineNow] = [before.command, after.command]
+  // A command line that was not known before may have been this one.
+  if (line !== undefined && JSON.stringify(line) !== JSON.stringify(lineNow)) {
+    const sentence = say`The command line of ${subject} is now ${commandText(lineNow)}, was ${commandText(line)}`
+    yield changed(sentence, ['command', line, lineNow ?? null])
+  }
+}
+
+type Container = ManifestTool['container']
+
+const DEFAULT_RUNTIME = 'that of the engine'
+
+/** A digest that is new only says more exactly which image it is. */
+const isSameImage = (past: Container, present: Container): boolean =>
+  past?.image === present?.image && (past?.digest ?? present?.digest) === present?.digest
+
+const imageText = (container: Container): string => {
+  if (container === undefined) return 'no container'
+  return `the container image ${container.image}${container.digest === null ? '' : `@${container.digest}`}`
+}
+
+const commandText = (command: ManifestTool['command']): Sentence =>
+  command === undefined
+    ? words('computed by its code')
+    : say`${command.map((word) => (word === null ? '…' : wordText(word))).join(' ')}`
+
+/** A word as a person reads it in a line. */
+export const wordText = (word: string): string => (/^[^\s"]+$/.test(word) ? word : JSON.stringify(word))
+
+function* constraintFindings(
   { before, after }: Change<HeldTool>,
   { owner, presentName }: ToolContext,
   subject: Sentence,
-): readonly Finding[] => {
+): Generator<Finding> {
   const [past, present] = [before.constraints, after.constraints]
-  const loosened = (sentence: Sentence, change: unknown) =>
-    makeFinding('tool.constraint.loosened', owner, { sentence, change })
+  if (past.forbidden && !present.forbidden)
+    yield loosened(owner, say`${subject} was forbidden to models, and is not any more`, ['forbidden'])
   const [bound, value] = [past.max_invocations, present.max_invocations]
-  const dropped = past.only_after.map(presentName).filter((name) => !present.only_after.includes(name))
-  return [
-    ...(past.forbidden && !present.forbidden
-      ? [loosened(say`${subject} was forbidden to models, and is not any more`, ['forbidden'])]
-      : []),
-    ...(bound !== undefined && (value === undefined || value > bound)
-      ? [
-          loosened(
-            value === undefined
-              ? say`${subject} may now run any number of times, was ${bound}`
-              : say`${subject} may now run ${value} times, was ${bound}`,
-            ['max_invocations', bound, value ?? null],
-          ),
-        ]
-      : []),
-    ...dropped.map((name) => loosened(say`${subject} no longer has to run after ${named(name)}`, ['only_after', name])),
-  ]
+  if (bound !== undefined && (value === undefined || value > bound)) {
+    const sentence =
+      value === undefined
+        ? say`${subject} may now run any number of times, was ${bound}`
+        : say`${subject} may now run ${value} times, was ${bound}`
+    yield loosened(owner, sentence, ['max_invocations', bound, value ?? null])
+  }
+  for (const name of past.only_after.map(presentName).filter((each) => !present.only_after.includes(each)))
+    yield loosened(owner, say`${subject} no longer has to run after ${named(name)}`, ['only_after', name])
 }
 
+export const loosened = (owner: Owner, sentence: Sentence, change: readonly unknown[]): Finding =>
+  makeFinding('tool.constraint.loosened', owner, { sentence, change })
+
 /** An omitted section is no stance: the argument gate does not compare arguments with it. */
-const gateFindings = (
+function* gateFindings(
   { before, after }: Change<HeldTool>,
   { owner, policies }: ToolContext,
   subject: Sentence,
-): readonly Finding[] => {
-  const unchecked = (sentence: Sentence, change: unknown) =>
-    makeFinding('tool.constraint.loosened', owner, { sentence, change })
-  if (before.argument_gate === 'enforced' && after.argument_gate === 'off')
-    return [unchecked(say`Arguments of ${subject} are no longer compared with its policy`, ['argument_gate'])]
+): Generator<Finding> {
+  if (before.argument_gate === 'enforced' && after.argument_gate === 'off') {
+    yield loosened(owner, say`Arguments of ${subject} are no longer compared with its policy`, ['argument_gate'])
+    return
+  }
   // Only for these tools the argument gate is what narrows a call to its policy. All tools of a server share its cell.
-  if (before.kind !== 'mcp' || after.kind !== 'mcp' || after.argument_gate === 'off') return []
-  if (JSON.stringify(before.policy) === JSON.stringify(after.policy)) return []
+  if (before.kind !== 'mcp' || after.kind !== 'mcp' || after.argument_gate === 'off') return
+  if (JSON.stringify(before.policy) === JSON.stringify(after.policy)) return
   const omitted = ({ policy }: HeldTool) => {
     const { policy: read } = policies.read(policy)
     return undeclaredSections(read, resolvePolicy(read, { workspace: ROOT_PATH, home: ROOT_PATH, kind: 'mcp' }))
   }
   const past = omitted(before)
-  return omitted(after)
-    .filter((section) => !past.includes(section))
-    .map((section) =>
-      unchecked(say`Arguments of ${subject} are no longer compared with ${words(section)}`, ['stance', section]),
-    )
-}
-
-const versionFindings = (
-  { before, after }: Change<ManifestTool>,
-  owner: Owner,
-  subject: Sentence,
-): readonly Finding[] => {
-  const [past, present] = [before.registry_version, after.registry_version]
-  return past === undefined || present === undefined || past === present
-    ? []
-    : [
-        makeFinding('manifest.version.changed', owner, {
-          sentence: say`${subject} is now version ${present} of the registry, was ${past}`,
-          change: [past, present],
-        }),
-      ]
+  for (const section of omitted(after).filter((each) => !past.includes(each))) {
+    const sentence = say`Arguments of ${subject} are no longer compared with ${words(section)}`
+    yield loosened(owner, sentence, ['stance', section])
+  }
 }

@@ -9,7 +9,7 @@ import { policyFindings } from '../findings/policy-findings.js'
 import { serverFindings } from '../findings/server-findings.js'
 import { heldFindings } from '../findings/tool-findings.js'
 import type { HeldTool } from '../findings/tool-findings.js'
-import { say, textOf, words } from '../findings/sentence.js'
+import { textOf, words } from '../findings/sentence.js'
 
 export interface Verdict {
   readonly verdict: 'within' | 'beyond'
@@ -79,7 +79,7 @@ export const createHolder = ({ agents }: Manifest, agent: string | undefined, pl
       const listed = agents.filter(({ name }) => name === RUN_AGENT).flatMap(({ tools }) => tools)
       const after = { kind: 'process', policy } as const
       return nearest(
-        listed.map((before) => policyFindings({ before, after }, {}, say`it${words('')}`, policies)),
+        listed.map((before) => policyFindings({ before, after }, {}, words('it'), policies)),
         `the manifest has no policy of \`${RUN_AGENT}\``,
       )
     },
