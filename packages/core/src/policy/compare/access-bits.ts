@@ -14,30 +14,20 @@ import type { Active, Bits, TrieBuilder } from './path-trie.js'
 import type { ProtectedName } from '../protected/protected.js'
 import { BY_LAST_NAME, PROTECTED, endsInName } from '../protected/protection.js'
 
-export interface SideBits {
-  readonly grantRead: Bits
-  readonly carveRead: Bits
-  readonly grantPreset: Bits
-  readonly grantWrite: Bits
-  readonly carveWrite: Bits
-  /** A protected name, or beneath one. */
-  readonly protected: Bits
-  /** Hints: a protected name that only this side's grants spell out, and one that only this side protects. */
-  readonly names: Bits
-  readonly alone: Bits
-}
-
-const sideAt = (shift: number): SideBits => ({
+const sideAt = (shift: number) => ({
   grantRead: 1 << shift,
   carveRead: 2 << shift,
   grantPreset: 4 << shift,
   grantWrite: 8 << shift,
   carveWrite: 16 << shift,
+  /** A protected name, or beneath one. */
   protected: 32 << shift,
+  /** Hints: a protected name that only this side's grants spell out, and one that only this side protects. */
   names: 64 << shift,
   alone: 128 << shift,
 })
 
+export type SideBits = Readonly<ReturnType<typeof sideAt>>
 type Side = 'a' | 'b'
 export const SIDES: Readonly<Record<Side, SideBits>> = { a: sideAt(0), b: sideAt(8) }
 
@@ -157,14 +147,8 @@ const isBeneathAny = (path: AbsolutePath, folders: ReadonlySet<string>): boolean
   return names.some((_, depth) => folders.has(joinNames(names.slice(0, depth))))
 }
 
-interface ProtectionBits {
-  /** Names of the scope `root` are files, so they protect nothing beneath such a path. */
-  readonly here: Bits
-  readonly beneath: Bits
-}
-
 /** The bits for "protected" of the path that ends at these nodes, for each side whose grants do not name it. */
-const protectionBits = (active: Active<ProtectionMark>, under: Bits): ProtectionBits => {
+const protectionBits = (active: Active<ProtectionMark>, under: Bits) => {
   let here: Bits = 0
   let beneath: Bits = 0
   for (const node of active) {
@@ -172,6 +156,7 @@ const protectionBits = (active: Active<ProtectionMark>, under: Bits): Protection
       if (kind !== 'protects' || (entry.scope === 'project' && (under & IN_DEPENDENCIES) !== 0)) continue
       for (const side of sides) {
         if (isNamed(active, entry, side)) continue
+        // Names of the scope `root` are files, so they protect nothing beneath such a path.
         if (entry.scope === 'root') here |= SIDES[side].protected
         else beneath |= SIDES[side].protected
       }

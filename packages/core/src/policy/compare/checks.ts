@@ -14,7 +14,7 @@ import { USUAL_PLACES, haveSameFiles, pathIn, placesToTry } from './symbolic-pla
 import type { TriedPlaces } from './symbolic-places.js'
 import { exactPattern, patternText } from '../glob/path-pattern.js'
 import type { PathPattern, Places } from '../glob/path-pattern.js'
-import type { Witness } from './witness.js'
+import type { RequestWitness, Witness } from './witness.js'
 import { parseAbsolutePath } from '../glob/absolute-path.js'
 import type { AbsolutePath } from '../glob/absolute-path.js'
 import { isReadable } from '../resolve/access.js'
@@ -82,12 +82,12 @@ const checksAnywhere = (a: Effective, b: Effective): readonly Check[] => [
   })),
   ...a.boundary.credentials.map((credential) => ({
     key: `credential ${credential.id}`,
-    find: () => {
-      const found = credentialBeyond(credential, a.boundary, b.boundary)
-      return found === undefined || found === 'undecided'
-        ? undecidedOr(found)
-        : ({ kind: 'credential', id: credential.id, request: found } as const)
-    },
+    find: () =>
+      requestWitness(credentialBeyond(credential, a.boundary, b.boundary), (request) => ({
+        kind: 'credential',
+        id: credential.id,
+        request,
+      })),
   })),
   ...variableChecks(a, b),
   networkCheck(a.boundary, b.boundary),
@@ -131,11 +131,13 @@ const variableChecks = (a: Effective, b: Effective): readonly Check[] => {
   return [{ key: 'environment', find: () => ({ kind: 'environment', entry: { name, value: { kind: 'pass' } } }) }]
 }
 
-const undecidedOr = (found: 'undecided' | undefined): Witness | undefined =>
-  found === undefined ? undefined : { kind: 'undecided', section: 'network' }
-
-const requestWitness = (found: RequestFound): Witness | undefined =>
-  found === undefined || found === 'undecided' ? undecidedOr(found) : { kind: 'network', request: found }
+const requestWitness = (
+  found: RequestFound,
+  witnessOf: (request: RequestWitness) => Witness = (request) => ({ kind: 'network', request }),
+): Witness | undefined => {
+  if (found === 'undecided') return { kind: 'undecided', section: 'network' }
+  return found === undefined ? undefined : witnessOf(found)
+}
 
 const networkCheck = (a: Boundary, b: Boundary): Check => {
   const denials = entriesOf(a).filter(({ action }) => action === 'deny')
@@ -162,23 +164,21 @@ const fileChecks = (a: Effective, b: Effective, place: TriedPlaces, sole: string
     return witness?.kind === 'file' ? { ...witness, ...pathIn(place, witness.path) } : witness
   }
   const check = (key: string, find: () => Witness | undefined): Check => ({ key, find: () => seenFrom(find()) })
+  const whole = (
+    access: 'read' | 'write',
+    all: FileGrants,
+    bound: FileGrants,
+    find: (grants: FileGrants) => Witness | undefined,
+  ): Check => ({
+    ...check(sole ?? access, () => find(all)),
+    isSole: sole !== undefined,
+    parts: () => apart(all, bound).map(({ key, grants }) => check(key, () => find(grants))),
+  })
   return [
     ...execChecks(a, b).map(({ key, find }) => check(key, find)),
     // Writing implies reading, so one witness suffices for a grant of both.
-    {
-      ...check(sole ?? 'write', () => writeBeyond(a.writing, b.writing)),
-      isSole: sole !== undefined,
-      parts: () =>
-        apart(a.writing, b.writing).map(({ key, grants }) =>
-          check(key, () => writeBeyond({ ...a.writing, ...grants }, b.writing)),
-        ),
-    },
-    {
-      ...check(sole ?? 'read', () => readBeyond(a.reading, b.reading)),
-      isSole: sole !== undefined,
-      parts: () =>
-        apart(a.reading, b.reading).map(({ key, grants }) => check(key, () => readBeyond(grants, b.reading))),
-    },
+    whole('write', a.writing, b.writing, (grants) => writeBeyond({ ...a.writing, ...grants }, b.writing)),
+    whole('read', a.reading, b.reading, (grants) => readBeyond(grants, b.reading)),
   ]
 }
 

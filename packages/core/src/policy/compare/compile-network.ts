@@ -52,8 +52,9 @@ export const compileNetwork = (scope: RequestScope): CompiledNetwork => {
     const closing = closedBy(host, port)
     if (closing !== undefined) return { kind: 'denied', because: 'entry', entry: closing }
     const named = about(host, port)
-    const answers = usesOf(use).map((one): NetworkAnswer => {
-      const matching = named.filter((entry) => coversUse(entry, one, pathMatchers.get(entry)))
+    const readings = use.kind === 'http' && use.paths !== 'ambiguous' ? use.paths : ['ambiguous' as const]
+    const answers = readings.map((path): NetworkAnswer => {
+      const matching = named.filter((entry) => coversUse(entry, use, path, pathMatchers.get(entry)))
       const denial = matching.find(({ action }) => action === 'deny')
       if (denial !== undefined) return { kind: 'denied', because: 'entry', entry: denial }
       const [grant] = matching
@@ -84,20 +85,11 @@ export const compileNetwork = (scope: RequestScope): CompiledNetwork => {
   }
 }
 
-/** A use in one reading of its path. */
-type OneUse =
-  | Exclude<NetworkUse, { kind: 'http' }>
-  | { readonly kind: 'http'; readonly method: string; readonly path: AbsolutePath | 'ambiguous' }
-
-const usesOf = (use: NetworkUse): readonly OneUse[] => {
-  if (use.kind !== 'http') return [use]
-  const { kind, method, paths } = use
-  return paths === 'ambiguous' ? [{ kind, method, path: paths }] : paths.map((path) => ({ kind, method, path }))
-}
-
+/** Whether an entry is about a use, if its path is read so. */
 const coversUse = (
   { action, port, methods, paths }: HostGrant,
-  use: OneUse,
+  use: NetworkUse,
+  path: AbsolutePath | 'ambiguous',
   matches: PathMatcher | undefined,
 ): boolean => {
   const isDenial = action === 'deny'
@@ -111,7 +103,7 @@ const coversUse = (
     case 'http':
       if (methods.kind === 'list' && !methods.items.includes(use.method)) return false
       if (matches === undefined) return true
-      return use.path === 'ambiguous' ? isDenial : matches(use.path)
+      return path === 'ambiguous' ? isDenial : matches(path)
   }
 }
 

@@ -2,7 +2,7 @@
 import { WEB_PORTS } from '../network/covers-host.js'
 import { blockOf } from '../network/host-grant.js'
 import type { Endpoint, HostGrant } from '../network/host-grant.js'
-import { parseHostName } from '../network/host-name.js'
+import { parseHostName } from '../network/network-request.js'
 import { BITS } from '../network/ip-address.js'
 import type { Cidr, IpAddress } from '../network/ip-address.js'
 import type { RequestHost } from '../network/network-request.js'

@@ -3,8 +3,6 @@ export interface Effort {
   left: number
 }
 
-export const OUT_OF_EFFORT = Symbol('out of effort')
-
 /** In characters of wildcards. This takes about a second, and is a thousand times the need of an ordinary policy. */
 export const newEffort = (): Effort => ({ left: 5_000_000 })
 

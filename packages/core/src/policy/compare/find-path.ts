@@ -1,9 +1,7 @@
 import { joinNames } from '../glob/absolute-path.js'
 import type { AbsolutePath } from '../glob/absolute-path.js'
 import type { Effort } from './effort.js'
-import { OUT_OF_EFFORT, spend } from './effort.js'
-import type { Formula } from './formula.js'
-import { evaluate } from './formula.js'
+import { spend } from './effort.js'
 import { nameClasses } from './name-search.js'
 import type { Active, Bits, TrieNode } from './path-trie.js'
 import { bitsAt, bitsUnder, startAt } from './path-trie.js'
@@ -58,7 +56,7 @@ export const findPath = <Mark>(search: PathSearch<Mark>, effort: Effort): PathFo
       { matters: (node) => matters(node, under), mustReach: mayRest ? undefined : isNeeded },
       effort,
     )
-    if (classes === OUT_OF_EFFORT || !spend(effort, classes.length * (1 + active.length))) return { kind: 'undecided' }
+    if (classes === 'undecided' || !spend(effort, classes.length * (1 + active.length))) return { kind: 'undecided' }
     for (const { name, next: nodes } of classes) {
       const path = visit([...names, name], nodes, under)
       if (path !== undefined) return { kind: 'path', path }
@@ -75,3 +73,45 @@ const leadsOn = <Mark>(node: TrieNode<Mark>): boolean => node.loops || node.name
 const matters = <Mark>(node: TrieNode<Mark>, under: Bits): boolean => (node.reach & ~under) !== 0
 
 const reachOf = <Mark>(active: Active<Mark>): Bits => active.reduce((bits, node) => bits | node.reach, 0)
+
+// A statement about bits, evaluated while only some of them are known. A search skips everything beneath a folder as
+// soon as nothing there can make the statement true.
+
+export type Formula =
+  | { readonly kind: 'bit'; readonly bit: Bits }
+  | { readonly kind: 'not'; readonly of: Formula }
+  | { readonly kind: 'and' | 'or'; readonly of: readonly Formula[] }
+
+export const bit = (one: Bits): Formula => ({ kind: 'bit', bit: one })
+export const not = (of: Formula): Formula => ({ kind: 'not', of })
+export const and = (...of: readonly Formula[]): Formula => ({ kind: 'and', of })
+export const or = (...of: readonly Formula[]): Formula => ({ kind: 'or', of })
+
+type Truth = 'yes' | 'no' | 'maybe'
+
+/** `sure` bits are set, and those of `possible` may be. */
+export const evaluate = (formula: Formula, sure: Bits, possible: Bits): Truth => {
+  switch (formula.kind) {
+    case 'bit':
+      return (formula.bit & sure) !== 0 ? 'yes' : (formula.bit & possible) !== 0 ? 'maybe' : 'no'
+    case 'not': {
+      const inner = evaluate(formula.of, sure, possible)
+      return inner === 'maybe' ? 'maybe' : inner === 'yes' ? 'no' : 'yes'
+    }
+    case 'and':
+      return combine(formula.of, sure, possible, 'no', 'yes')
+    case 'or':
+      return combine(formula.of, sure, possible, 'yes', 'no')
+  }
+}
+
+/** One `decisive` truth decides. Without one, the result is `neutral` or "maybe". */
+const combine = (formulas: readonly Formula[], sure: Bits, possible: Bits, decisive: Truth, neutral: Truth): Truth => {
+  let result = neutral
+  for (const formula of formulas) {
+    const truth = evaluate(formula, sure, possible)
+    if (truth === decisive) return decisive
+    if (truth === 'maybe') result = 'maybe'
+  }
+  return result
+}

@@ -1,18 +1,11 @@
 // All names that a walk can take next, in finitely many classes: names of one class lead to the same nodes. The result
 // has exactly the classes that contain a name, each with one such name.
 import type { Effort } from './effort.js'
-import { OUT_OF_EFFORT, spend } from './effort.js'
+import { spend } from './effort.js'
 import { getOrAdd } from '../get-or-add.js'
-import type { Wildcard } from './name-matcher.js'
-import type { AutomatonState } from './wildcard-automaton.js'
-import { automatonOf } from './wildcard-automaton.js'
-import type { Active, TrieNode } from './path-trie.js'
+import type { Active, TrieNode, Wildcard } from './path-trie.js'
 import { enter, stepInto } from './path-trie.js'
-
-interface NameClass<Mark> {
-  readonly name: string
-  readonly next: Active<Mark>
-}
+import type { WildcardPart } from '../glob/glob-segments.js'
 
 interface Interest<Mark> {
   /** Whether a node could change anything. Other nodes are ignored. */
@@ -25,10 +18,10 @@ export const nameClasses = <Mark>(
   active: Active<Mark>,
   { matters, mustReach }: Interest<Mark>,
   effort: Effort,
-): readonly NameClass<Mark>[] | typeof OUT_OF_EFFORT => {
+): readonly { readonly name: string; readonly next: Active<Mark> }[] | 'undecided' => {
   const literals = new Set<string>()
   for (const { names } of active) for (const [name, child] of names) if (matters(child)) literals.add(name)
-  if (!spend(effort, literals.size)) return OUT_OF_EFFORT
+  if (!spend(effort, literals.size)) return 'undecided'
   const named = [...literals].map((name) => ({
     name,
     next: stepInto(active, name).filter((node) => node.loops || matters(node)),
@@ -41,7 +34,7 @@ export const nameClasses = <Mark>(
       : new Set(edges.flatMap(({ target }, number) => (mustReach(target) ? [number] : [])))
   if (mustFit?.size === 0) return named
   const others = findNames({ wildcards: edges.map(({ segment }) => segment), avoid: literals, mustFit }, effort)
-  if (others === OUT_OF_EFFORT) return OUT_OF_EFFORT
+  if (others === 'undecided') return 'undecided'
   const loops = active.filter((node) => node.loops)
   const targetsOf = (fits: readonly number[]) => fits.flatMap((number) => edges[number]?.target ?? [])
   return [
@@ -68,9 +61,9 @@ interface NameSearch {
 }
 
 /** For each set of wildcards that a name can fit exactly, a shortest such name. */
-const findNames = (search: NameSearch, effort: Effort): readonly FittingName[] | typeof OUT_OF_EFFORT => {
+const findNames = (search: NameSearch, effort: Effort): readonly FittingName[] | 'undecided' => {
   const found = explore(search, new Set(), effort)
-  if (found === OUT_OF_EFFORT) return OUT_OF_EFFORT
+  if (found === 'undecided') return 'undecided'
   // A found name is rarely one to avoid. Only then the search is repeated with track of those.
   if (!found.some(({ name }) => isAvoided(search, name))) return found
   return explore(search, search.avoid, effort)
@@ -94,7 +87,7 @@ const explore = (
   { wildcards, mustFit }: NameSearch,
   avoid: ReadonlySet<string>,
   effort: Effort,
-): readonly FittingName[] | typeof OUT_OF_EFFORT => {
+): readonly FittingName[] | 'undecided' => {
   const automaton = automatonOf(wildcards)
   const isWanted = (numbers: readonly number[]) =>
     mustFit === undefined || numbers.some((number) => mustFit.has(number))
@@ -105,7 +98,7 @@ const explore = (
   // Grows while it is walked.
   for (const { text, state, branch } of queue) {
     const characters = withOneMore(automaton.awaited(state), branch)
-    if (!spend(effort, characters.length * (1 + state.length))) return OUT_OF_EFFORT
+    if (!spend(effort, characters.length * (1 + state.length))) return 'undecided'
     if (branch?.isEnd !== true) {
       const fits = automaton.fitting(state)
       const key = fits.join()
@@ -153,4 +146,74 @@ const unusedCharacter = (used: ReadonlySet<string>): string => {
   let code = 0xc0
   while (used.has(String.fromCodePoint(code))) code += 1
   return String.fromCodePoint(code)
+}
+
+/** The sorted list of places where the wildcards can be. */
+type AutomatonState = readonly number[]
+
+interface Place {
+  readonly wildcard: number
+  /** Undefined at the end of the wildcard. */
+  readonly part: WildcardPart | undefined
+}
+
+/** Several wildcards as one automaton over the characters of a name, determinised step by step. */
+const automatonOf = (wildcards: readonly Wildcard[]) => {
+  // The parts of all wildcards in a row, with one place behind each last part.
+  const places: Place[] = wildcards.flatMap(({ parts }, wildcard) =>
+    [...parts, undefined].map((part) => ({ wildcard, part })),
+  )
+  const starts = places.flatMap((place, at) => (at === 0 || places[at - 1]?.wildcard !== place.wildcard ? [at] : []))
+
+  /** A `*` may stand for nothing. */
+  const closed = (reached: readonly number[]): AutomatonState => {
+    const all = new Set<number>()
+    for (let at of reached) {
+      while (!all.has(at)) {
+        all.add(at)
+        if (places[at]?.part?.kind !== 'run') break
+        at += 1
+      }
+    }
+    return [...all].sort((one, other) => one - other)
+  }
+  const numbersOf = (state: AutomatonState, isCounted: (place: Place) => boolean): readonly number[] => {
+    const numbers = new Set<number>()
+    for (const at of state) {
+      const place = places[at]
+      if (place !== undefined && isCounted(place)) numbers.add(place.wildcard)
+    }
+    return [...numbers]
+  }
+  return {
+    start: closed(starts),
+    step: (state: AutomatonState, character: string): AutomatonState => {
+      const reached: number[] = []
+      for (const at of state) {
+        const part = places[at]?.part
+        if (
+          part === undefined ||
+          (part.kind === 'character' && part.character !== character) ||
+          (part.kind === 'letter' && !part.cases.includes(character))
+        )
+          continue
+        reached.push(part.kind === 'run' ? at : at + 1)
+      }
+      return closed(reached)
+    },
+    /** The characters that some wildcard waits for. All other characters lead to one state. */
+    awaited: (state: AutomatonState): ReadonlySet<string> => {
+      const characters = new Set<string>()
+      for (const at of state) {
+        const part = places[at]?.part
+        if (part?.kind === 'character') characters.add(part.character)
+        if (part?.kind === 'letter') for (const character of part.cases) characters.add(character)
+      }
+      return characters
+    },
+    /** The numbers of the wildcards that match a name that ends here. */
+    fitting: (state: AutomatonState) => numbersOf(state, ({ part }) => part === undefined),
+    /** The numbers of the wildcards that could still match. */
+    alive: (state: AutomatonState) => numbersOf(state, () => true),
+  }
 }

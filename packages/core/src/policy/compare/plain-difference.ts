@@ -1,7 +1,6 @@
 // What the texts of two policies say about their files, wherever workspace and home are. Most changes need no more.
-import type { Boundary, Section, ToolKind, ToolPolicy } from '../model.js'
+import type { Boundary, ToolKind, ToolPolicy } from '../model.js'
 import { TOOL_KINDS, isSandboxedKind, itemsIn } from '../model.js'
-import type { PathGlob } from '../glob/path-glob.js'
 import { globTexts, programText } from '../resolve/canonical-policy.js'
 import { PRESETS } from '../resolve/presets.js'
 
@@ -19,14 +18,10 @@ export const plainDifference = (a: Side, b: Side): readonly string[] | 'unknown'
   if (!('filesystem' in a.policy) || !('filesystem' in b.policy)) return 'unknown'
   // In the agent's process an omitted section means everything.
   if (!isSandboxedKind(a.kind) || !isSandboxedKind(b.kind)) return 'unknown'
-  const [ofA, ofB] = [grantsOf(a.policy), grantsOf(b.policy)]
+  const [ofA, ofB] = [entriesOf(a.policy), entriesOf(b.policy)]
   const known = new Set([...ofB.read, ...ofB.write].map(({ text }) => text))
-  const isNew = ({ text }: Grant) => !known.has(text)
-  const rest = {
-    ...ofA,
-    read: ofA.read.filter((each) => !isNew(each)),
-    write: ofA.write.filter((each) => !isNew(each)),
-  }
+  const isNew = ({ text, negated }: Entry) => !negated && !known.has(text)
+  const rest = { read: ofA.read.filter((each) => !isNew(each)), write: ofA.write.filter((each) => !isNew(each)) }
   return [
     ...[...ofA.write, ...ofA.read].filter(isNew).map(({ written }) => `grant ${written}`),
     ...(isPlainlyWithin(rest, ofB) ? [] : ['carve-outs']),
@@ -34,51 +29,35 @@ export const plainDifference = (a: Side, b: Side): readonly string[] | 'unknown'
   ]
 }
 
-interface Grant {
+/** A grant or a carve-out. */
+interface Entry {
   /** One text per meaning. */
   readonly text: string
   readonly written: string
+  readonly negated: boolean
 }
 
-interface Grants {
-  readonly read: readonly Grant[]
-  readonly write: readonly Grant[]
-  readonly carvedRead: readonly string[]
-  readonly carvedWrite: readonly string[]
+type Entries = Readonly<Record<'read' | 'write', readonly Entry[]>>
+
+const entriesOf = ({ filesystem, presets }: ToolPolicy): Entries => {
+  const entries = (access: 'read' | 'write') => [
+    ...itemsIn(filesystem[access]).flatMap((glob) =>
+      globTexts(glob).map((text) => ({ text, written: glob.text, negated: glob.negated })),
+    ),
+    ...presets.flatMap((name) =>
+      PRESETS[name][access].map((text) => ({ text: `preset ${name} ${text}`, written: text, negated: false })),
+    ),
+  ]
+  return { read: entries('read'), write: entries('write') }
 }
-
-const grantsOf = ({ filesystem, presets }: ToolPolicy): Grants => {
-  const ofPresets = (access: 'read' | 'write') =>
-    presets.flatMap((name) => PRESETS[name][access].map((text) => ({ text: `preset ${name} ${text}`, written: text })))
-  return {
-    read: [...grantsIn(filesystem.read), ...ofPresets('read')],
-    write: [...grantsIn(filesystem.write), ...ofPresets('write')],
-    carvedRead: carvedIn(filesystem.read),
-    carvedWrite: carvedIn(filesystem.write),
-  }
-}
-
-const grantsIn = (section: Section<PathGlob>): readonly Grant[] =>
-  itemsIn(section)
-    .filter(({ negated }) => !negated)
-    .flatMap((glob) => globTexts(glob).map((text) => ({ text, written: glob.text })))
-
-const carvedIn = (section: Section<PathGlob>): readonly string[] =>
-  itemsIn(section)
-    .filter(({ negated }) => negated)
-    .flatMap(globTexts)
 
 /** Grants add up, and carve-outs take away. */
-const isPlainlyWithin = (a: Grants, b: Grants): boolean => {
-  const has = (texts: readonly string[], of: readonly string[]) => texts.every((text) => of.includes(text))
-  const textsOf = (grants: readonly Grant[]) => grants.map(({ text }) => text)
-  return (
-    has(textsOf(a.read), textsOf(b.read)) &&
-    has(textsOf(a.write), textsOf(b.write)) &&
-    has(b.carvedRead, a.carvedRead) &&
-    has(b.carvedWrite, a.carvedWrite)
-  )
-}
+const isPlainlyWithin = (a: Entries, b: Entries): boolean =>
+  (['read', 'write'] as const).every((access) => {
+    const [ofA, ofB] = [a[access], b[access]]
+    const has = (entries: readonly Entry[], { text }: Entry) => entries.some((each) => each.text === text)
+    return ofA.every((one) => one.negated || has(ofB, one)) && ofB.every((one) => !one.negated || has(ofA, one))
+  })
 
 type Exec = 'all' | 'none' | readonly string[]
 

@@ -2,20 +2,16 @@
 // entries are about all hosts, ports and methods of one class.
 import type { RequestScope } from '../credential.js'
 import { addPaths, compileNetwork, entriesOf } from './compile-network.js'
-import type { CompiledNetwork } from './compile-network.js'
-import { addressRepresentatives, blocksOf, hostRepresentatives } from './destination-classes.js'
-import { methodRepresentatives, portRepresentatives } from './destination-classes.js'
+import { addressRepresentatives, blocksOf, hostRepresentatives, methodRepresentatives } from './destination-classes.js'
+import { portRepresentatives } from './destination-classes.js'
 import type { Effort } from './effort.js'
 import { newEffort, spend } from './effort.js'
-import { findPath } from './find-path.js'
-import type { PathFound } from './find-path.js'
-import type { Formula } from './formula.js'
-import { and, bit, not, or } from './formula.js'
+import { and, bit, findPath, not, or } from './find-path.js'
+import type { Formula, PathFound } from './find-path.js'
 import { SAFE_METHODS } from '../model.js'
 import { coversEndpoint, isAboutPort } from '../network/covers-host.js'
 import type { Endpoint, HostGrant } from '../network/host-grant.js'
 import { denialOfAddress, indexHosts, isGrantedAddress } from '../network/host-index.js'
-import type { EntriesAbout } from '../network/host-index.js'
 import { renderIpAddress } from '../network/ip-address.js'
 import type { IpAddress } from '../network/ip-address.js'
 import { renderHost } from '../network/network-request.js'
@@ -117,19 +113,14 @@ export const requestBeyond = (
   return undefined
 }
 
-interface Scope {
-  readonly scope: RequestScope
-  readonly entries: readonly HostGrant[]
-  readonly about: EntriesAbout
-  readonly compiled: CompiledNetwork
-}
-
-const prepare = (scope: RequestScope): Scope => ({
+const prepare = (scope: RequestScope) => ({
   scope,
   entries: entriesOf(scope),
   about: indexHosts(entriesOf(scope)),
   compiled: compileNetwork(scope),
 })
+
+type Scope = Readonly<ReturnType<typeof prepare>>
 
 const isNamed = ({ hosts }: Requests, host: RequestHost, port: number): boolean =>
   hosts === 'any' || hosts.some((named) => coversEndpoint(named, host, port))
@@ -185,10 +176,8 @@ const allowed = (sides: readonly Side[]): Formula =>
 const pathBeyond = (a: readonly Side[], b: readonly (readonly Side[])[], method: string, effort: Effort): PathFound => {
   const trie = createTrie<never>()
   for (const side of new Map([...a, ...b.flat()].map((each) => [each.bits, each])).values()) {
-    const {
-      there,
-      scope: { network, egressClass },
-    } = side
+    const { there } = side
+    const { network, egressClass } = side.scope
     if (there === undefined || (egressClass.level === 'read_only' && !SAFE_METHODS.includes(method))) continue
     if (network.kind === 'all') trie.add([], { at: grantBit(side), under: grantBit(side) })
     for (const entry of there) {

@@ -1,18 +1,8 @@
 // The JSON Schema of policy files, for editors and other programs, made from the tables of the parser. docs/policy.md
 // lists the checks that only the parser can make.
 import { EGRESS_CLASSES, MECHANISMS, PRESET_NAMES, RISKS, SAFE_METHODS } from '../model.js'
-import {
-  BASIC_USER,
-  CREDENTIAL_ID,
-  HEADER_FORMAT,
-  HEADER_NAME,
-  INJECTION_KEYS,
-  PARAMETER,
-  RESERVED_HEADERS,
-  STAND_IN,
-  VARIABLE_NAME,
-  WORD,
-} from '../parse/parse-credentials.js'
+import { BASIC_USER, CREDENTIAL_ID, HEADER_FORMAT, HEADER_NAME, INJECTION_KEYS } from '../parse/parse-credentials.js'
+import { PARAMETER, RESERVED_HEADERS, STAND_IN, VARIABLE_NAME, WORD } from '../parse/parse-credentials.js'
 import { LIMIT_FORMS, parseSize } from '../parse/parse-limits.js'
 import type { LimitForm } from '../parse/parse-limits.js'
 

@@ -98,11 +98,8 @@ export const problemOfExample = (
 export const credentialIdsFor = (
   request: NetworkRequest,
   { credentials }: Pick<ToolPolicy, 'credentials'>,
-): readonly string[] => [
-  ...new Set(
-    credentialsWithin(
-      credentialsBoundTo(credentials, request.host, request.port),
-      (scope) => compileNetwork(scope).answer(request).kind === 'allowed',
-    ).map(({ id }) => id),
-  ),
-]
+): readonly string[] => {
+  const bound = credentialsBoundTo(credentials, request.host, request.port)
+  const within = credentialsWithin(bound, (scope) => compileNetwork(scope).answer(request).kind === 'allowed')
+  return [...new Set(within.map(({ id }) => id))]
+}

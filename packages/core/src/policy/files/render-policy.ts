@@ -64,12 +64,12 @@ const hostEntry = (grant: HostGrant): string => {
   const { action, methods, paths } = grant
   const host = yaml(renderDestination(grant))
   if (action === 'allow' && methods.kind === 'all' && paths.kind === 'all') return host
-  return mapping([
-    ['host', host],
-    ...(methods.kind === 'list' ? [['methods', list(methods.items)] as const] : []),
-    ...(paths.kind === 'list' ? [['paths', list(paths.items.map(({ text }) => text))] as const] : []),
-    ...(action === 'allow' ? [] : [['action', action] as const]),
-  ])
+  return mapping({
+    host,
+    methods: methods.kind === 'list' ? list(methods.items) : undefined,
+    paths: paths.kind === 'list' ? list(paths.items.map(({ text }) => text)) : undefined,
+    action: action === 'allow' ? undefined : action,
+  })
 }
 
 /** One id may have several injections. */
@@ -79,39 +79,32 @@ const byId = (credentials: readonly Credential[]): readonly (readonly Credential
 const credential = (same: readonly Credential[]): string => {
   const injections = [...new Set(same.map(injection))]
   const placeholder = same[0]?.placeholder
-  return mapping([
-    ['id', yaml(same[0]?.id ?? '')],
-    ['inject', injections.length === 1 ? (injections[0] ?? '') : `[${injections.join(', ')}]`],
-    ...(placeholder === undefined
-      ? []
-      : [
-          [
-            'placeholder',
-            mapping([
-              ['name', placeholder.name],
-              ['text', yaml(placeholder.text)],
-            ]),
-          ] as const,
-        ]),
-  ])
+  return mapping({
+    id: yaml(same[0]?.id ?? ''),
+    inject: injections.length === 1 ? injections.join() : `[${injections.join(', ')}]`,
+    placeholder:
+      placeholder === undefined ? undefined : mapping({ name: placeholder.name, text: yaml(placeholder.text) }),
+  })
 }
 
 const injection = ({ hosts, inject }: Credential): string => {
   const names = hosts.map(renderDestination)
-  const host = ['host', names.length === 1 ? names.map(yaml).join() : list(names)] as const
-  if (inject.kind === 'header') return mapping([host, ['header', yaml(inject.name)], ['format', yaml(inject.format)]])
+  const host = names.length === 1 ? names.map(yaml).join() : list(names)
+  if (inject.kind === 'header') return mapping({ host, header: yaml(inject.name), format: yaml(inject.format) })
   // The fields of the other kinds have the names of their keys.
   const { kind, ...fields } = inject
   const given = Object.entries(fields as Readonly<Record<string, string | undefined>>)
-  return mapping([
+  return mapping({
     host,
-    ['as', kind],
-    ...given.flatMap(([key, text]) => (text === undefined ? [] : [[key, yaml(text)] as const])),
-  ])
+    as: kind,
+    ...Object.fromEntries(given.map(([key, text]) => [key, text === undefined ? undefined : yaml(text)])),
+  })
 }
 
-const mapping = (entries: readonly (readonly [key: string, text: string])[]): string =>
-  `{ ${entries.map(([key, text]) => `${key}: ${text}`).join(', ')} }`
+const mapping = (entries: Readonly<Record<string, string | undefined>>): string => {
+  const given = Object.entries(entries).filter(([, text]) => text !== undefined)
+  return `{ ${given.map(([key, text]) => `${key}: ${text ?? ''}`).join(', ')} }`
+}
 const list = (texts: readonly string[]): string => `[${texts.map(yaml).join(', ')}]`
 
 const PLAIN = /^[A-Za-z_/~][A-Za-z0-9_./~@-]*$/

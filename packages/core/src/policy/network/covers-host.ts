@@ -24,7 +24,7 @@ export const isAboutPort = ({ action, port: named }: Pick<HostGrant, 'action' | 
 export const coversEndpoint = (entry: Endpoint, host: RequestHost, port: number): boolean =>
   coversPort(entry.port, port) && coversHost(entry.destination, host)
 
-/** Whether one entry includes all hosts and ports of another. An omitted port means the ports of the web, on both sides. */
+/** Whether one entry includes all that another is about. An omitted port means the ports of the web, on both sides. */
 export const coversDestination = (outer: Endpoint, inner: Endpoint): boolean =>
   (inner.port.kind === 'web' ? outer.port.kind === 'web' : coversPort(outer.port, inner.port.port)) &&
   includesHosts(outer.destination, inner.destination)

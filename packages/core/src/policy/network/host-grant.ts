@@ -2,8 +2,8 @@
 import { fail } from '../../errors/index.js'
 import type { CordonError } from '../../errors/index.js'
 
-import type { HostName } from './host-name.js'
-import { parseHostName } from './host-name.js'
+import type { HostName } from './network-request.js'
+import { parseHostName } from './network-request.js'
 import type { Cidr, IpAddress } from './ip-address.js'
 import { BITS, parseCidr, parseIpAddress, renderCidr, renderIpAddress } from './ip-address.js'
 import type { PathGlob } from '../glob/path-glob.js'
@@ -54,12 +54,7 @@ export const parseDestination = (text: string, where: string): Endpoint => {
         'which the proxy is not on the way of',
     )
   if (/[,\s]/.test(text.trim()))
-    throw reject(
-      'it has several hosts in it',
-      `write each by itself: network: [ ${listed(text).join(', ')} ], or ${listed(text)
-        .map((host) => `--net ${host}`)
-        .join(' ')}`,
-    )
+    throw reject('it has several hosts in it', eachByItself(text.split(/[,\s]+/).filter((host) => host !== '')))
   if (text.includes('/')) return { destination: { kind: 'cidr', cidr: parseCidr(text, reject) }, port: { kind: 'web' } }
 
   const { host = text, port } = WITH_PORT.exec(text)?.groups ?? {}
@@ -77,7 +72,8 @@ type Reject = (problem: string, fix?: string) => CordonError
 const USUAL =
   'write a host as api.example.org, *.example.org, api.example.org:8443, 192.0.2.1, [2001:db8::1]:8443 or 10.0.0.0/8'
 
-const listed = (text: string): readonly string[] => text.split(/[,\s]+/).filter((each) => each !== '')
+const eachByItself = (hosts: readonly string[]): string =>
+  `write each by itself: network: [ ${hosts.join(', ')} ], or ${hosts.map((host) => `--net ${host}`).join(' ')}`
 
 /** Advice for a URL in place of a host. Its path belongs into "paths". */
 const hostOfUrl = (text: string): string => {

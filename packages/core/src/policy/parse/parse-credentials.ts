@@ -1,7 +1,5 @@
 // The section `credentials`: how secrets are used. A policy never has their values or the places of those: such a key
 // is an unknown key.
-import { fail } from '../../errors/index.js'
-
 import { requestScopeOf } from '../resolve/resolve-policy.js'
 import { canonicalCredentials } from '../resolve/canonical-policy.js'
 import type { Credential, Injection } from '../credential.js'
@@ -11,8 +9,8 @@ import { parseDestination, renderDestination } from '../network/host-grant.js'
 import { itemsIn } from '../model.js'
 import type { ToolPolicy } from '../model.js'
 import type { PolicyNode } from './policy-node.js'
-import { conflict, invalid, itemsOf, keyOf, mappingOf, oneOf } from './policy-node.js'
-import { placeOf, required, someItemsOf, sourceOf, textOf } from './policy-node.js'
+import { conflict, invalid, itemsOf, mappingOf, oneOf, placeOf, required, someItemsOf } from './policy-node.js'
+import { textOf } from './policy-node.js'
 
 export const CREDENTIAL_ID = '^[a-z0-9][a-z0-9._-]{0,63}$'
 export const HEADER_NAME = "^[A-Za-z0-9!#$%&'*+.^_`|~-]+$"
@@ -203,11 +201,7 @@ const textMatching = (node: PolicyNode, pattern: string, expected: string): stri
   const text = textOf(node, expected)
   if (new RegExp(pattern, 'u').test(text)) return text
   // The text may be a secret, written into the policy by mistake. It must not get into a log too.
-  throw fail('policy-invalid-value', {
-    source: sourceOf(node),
-    where: keyOf(node),
-    expected,
-    found: `these ${text.length} characters`,
-    hint: 'a policy has no values of secrets in it; they are given by --secret, or in ~/.config/cordon/secrets.yaml',
-  })
+  const hint =
+    'a policy has no values of secrets in it; they are given by --secret, or in ~/.config/cordon/secrets.yaml'
+  throw invalid(node, expected, hint, `these ${text.length} characters`)
 }

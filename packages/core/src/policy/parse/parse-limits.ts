@@ -19,10 +19,6 @@ const scale = (match: RegExpExecArray | null, units: Readonly<Record<string, num
 
 const positive = (value: number): number | undefined => (Number.isSafeInteger(value) && value > 0 ? value : undefined)
 
-const SIZE_FORM = 'a size such as 256M or 1G (K, M, G, T: powers of 1024)'
-const DURATION_FORM = 'a duration such as 500ms, 30s, 2m or 1h'
-const COUNT_FORM = 'a whole number of at least 1'
-
 /** In bytes. */
 export const parseSize = (value: unknown): number | undefined => {
   if (typeof value === 'number') return positive(value)
@@ -48,9 +44,9 @@ export const parseDuration = (value: unknown): number | undefined =>
 const parseCount = (value: unknown): number | undefined => (typeof value === 'number' ? positive(value) : undefined)
 
 const QUANTITIES = {
-  size: { parse: parseSize, form: SIZE_FORM },
-  duration: { parse: parseDuration, form: DURATION_FORM },
-  count: { parse: parseCount, form: COUNT_FORM },
+  size: { parse: parseSize, form: 'a size such as 256M or 1G (K, M, G, T: powers of 1024)' },
+  duration: { parse: parseDuration, form: 'a duration such as 500ms, 30s, 2m or 1h' },
+  count: { parse: parseCount, form: 'a whole number of at least 1' },
 } as const
 
 export interface LimitForm {

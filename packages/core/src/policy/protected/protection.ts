@@ -32,17 +32,11 @@ export const protectionOf = (write: readonly PathPattern[], path: AbsolutePath):
 }
 
 /** Whether the path has a protected name unless it is a directory. */
-export const isProtectedFile = (write: readonly PathPattern[], path: AbsolutePath): boolean =>
-  FILES.some(
-    (entry) =>
-      path.endsWith(`/${entry.name}`) &&
-      isInScope(
-        write.filter(({ negated }) => !negated),
-        entry,
-        path,
-      ) &&
-      !isNamedBy(write, entry, path),
-  )
+export const isProtectedFile = (write: readonly PathPattern[], path: AbsolutePath): boolean => {
+  const grants = write.filter(({ negated }) => !negated)
+  const isHere = (entry: ProtectedName) => path.endsWith(`/${entry.name}`) && isInScope(grants, entry, path)
+  return FILES.some((entry) => isHere(entry) && !isNamedBy(write, entry, path))
+}
 
 const FILES = PROTECTED_NAMES.filter(({ object }) => object === 'file')
 

@@ -1,7 +1,7 @@
 import { bug } from '../../errors/index.js'
 import { SAFE_METHODS, TOOL_KINDS, itemsIn } from '../model.js'
-import type { Assessed, Boundary, EgressClass, FileGrants, Risk } from '../model.js'
-import type { PresetName, ProgramGrant, SandboxedKind, Section, ToolPolicy } from '../model.js'
+import type { Assessed, Boundary, EgressClass, FileGrants, PresetName, ProgramGrant, Risk } from '../model.js'
+import type { SandboxedKind, Section, ToolPolicy } from '../model.js'
 import type { RequestScope } from '../credential.js'
 import { ROOT_PATH } from '../glob/absolute-path.js'
 import { parsePathGlob } from '../glob/path-glob.js'
@@ -16,26 +16,17 @@ export interface ResolveContext extends Places {
   readonly kind: SandboxedKind
 }
 
-interface PresetPaths {
-  /** The same in all places. */
-  readonly bound: readonly PathPattern[]
-  readonly globs: readonly PathGlob[]
-}
-
-/** Read once, and bound once if possible, because a comparison of policies needs them for many places. */
-const presetPaths = (texts: readonly string[], preset: PresetName): PresetPaths => {
-  const globs = texts.map((text) => parsePathGlob(text, `preset ${preset}`))
-  const isFixed = ({ alternatives }: PathGlob) => alternatives.every(({ anchor }) => anchor === 'root')
-  const nowhere = { workspace: ROOT_PATH, home: ROOT_PATH }
-  return {
-    bound: globs.filter(isFixed).flatMap((glob) => bindGlob(glob, nowhere)),
-    globs: globs.filter((glob) => !isFixed(glob)),
-  }
+/** Read once, and bound once if it is the same in all places, because a comparison of policies tries many places. */
+const presetPath = (text: string, preset: PresetName): ((places: Places) => readonly PathPattern[]) => {
+  const glob = parsePathGlob(text, `preset ${preset}`)
+  if (glob.alternatives.some(({ anchor }) => anchor !== 'root')) return (places) => bindGlob(glob, places)
+  const bound = bindGlob(glob, { workspace: ROOT_PATH, home: ROOT_PATH })
+  return () => bound
 }
 
 const pathsOf = (name: PresetName) => ({
-  read: presetPaths(PRESETS[name].read, name),
-  write: presetPaths(PRESETS[name].write, name),
+  read: PRESETS[name].read.map((text) => presetPath(text, name)),
+  write: PRESETS[name].write.map((text) => presetPath(text, name)),
 })
 
 const PRESET_PATHS = {
@@ -49,11 +40,7 @@ export const boundPresets = (
   presets: readonly PresetName[],
   access: 'read' | 'write',
   places: Places,
-): readonly PathPattern[] =>
-  presets.flatMap((name) => {
-    const { bound, globs } = PRESET_PATHS[name][access]
-    return globs.length === 0 ? bound : [...globs.flatMap((glob) => bindGlob(glob, places)), ...bound]
-  })
+): readonly PathPattern[] => presets.flatMap((name) => PRESET_PATHS[name][access].flatMap((path) => path(places)))
 
 /** Decides the omitted sections (`none`, except `exec` of a process) and binds the globs. */
 export const resolvePolicy = (policy: ToolPolicy, context: ResolveContext): Boundary => {
@@ -123,7 +110,7 @@ const classOf = (network: ToolPolicy['network']): EgressClass => {
 const onlyReads = ({ action, methods }: HostGrant): boolean =>
   action === 'allow' && methods.kind === 'list' && methods.items.every((method) => SAFE_METHODS.includes(method))
 
-/** A risk that the policy omits is as high as the effects that the boundary permits. Only people declare `critical` and `unknown`. */
+/** As high as the effects that the boundary permits. Only people declare `critical` and `unknown`. */
 const assessRisk = (
   { risk }: Pick<ToolPolicy, 'risk'>,
   boundary: Pick<Boundary, 'write' | 'network' | 'egressClass' | 'exec'>,
