@@ -1,6 +1,11 @@
-export { bodyBytes } from './body-bytes.js'
-export { guardRequest } from './guard-request.js'
+export { bodyBytes, guardRequest } from './guard-request.js'
 export type { Door } from './guard-request.js'
-export { isLoopbackHost, parseListenAddress, renderAddress, requireEncrypted, requireSafe } from './listen-address.js'
+export {
+  isLoopbackHost,
+  listenOnAddress,
+  parseListenAddress,
+  renderAddress,
+  requireEncrypted,
+  requireSafe,
+} from './listen-address.js'
 export type { ListenAddress } from './listen-address.js'
-export { listenOnAddress } from './listen-on-address.js'

@@ -1,5 +1,6 @@
 // The address of a server, and whether it is safe to listen there.
 import { isIPv4, isIPv6 } from 'node:net'
+import type { Server } from 'node:http'
 
 import { fail } from '../errors/index.js'
 import { isLoopback, parseIpAddress } from '../policy/index.js'
@@ -29,7 +30,7 @@ export const isLoopbackHost = (host: string): boolean => {
   return address !== undefined && isLoopback(address)
 }
 
-export interface Exposure {
+interface Exposure {
   readonly hasTls: boolean
   /** The user says that a proxy encrypts. */
   readonly allowsPlainHttp: boolean
@@ -64,3 +65,21 @@ export const requireSafe = (address: ListenAddress, exposure: Exposure): void =>
 
 export const renderAddress = ({ host, port }: ListenAddress): string =>
   isIPv6(host) ? `[${host}]:${port}` : `${host}:${port}`
+
+/** Resolves to the port, which differs from that of the address if that is 0. */
+export const listenOnAddress = (server: Server, { host, port }: ListenAddress): Promise<number> =>
+  new Promise((resolve, reject) => {
+    server.once('error', (error) => {
+      reject(
+        fail(
+          'listen-refused',
+          { where: renderAddress({ host, port }), problem: error.message, fix: 'name another address with --listen' },
+          error,
+        ),
+      )
+    })
+    server.listen(port, host, () => {
+      const address = server.address()
+      resolve(typeof address === 'object' && address !== null ? address.port : port)
+    })
+  })

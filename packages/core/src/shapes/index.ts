@@ -27,6 +27,4 @@ export {
   yesOrNo,
 } from './shape.js'
 export type { Place, Read, Schema, Shape, Shaped, Shapes } from './shape.js'
-export { placeInFile } from './place-in-file.js'
-export { defined, hash, record, recordFile, time } from './record.js'
-export { withoutUndefined } from './without-undefined.js'
+export { defined, hash, placeInFile, record, recordFile, time, withoutUndefined } from './record.js'
