@@ -2,7 +2,7 @@ import type { CordonError } from '../errors/index.js'
 
 import type { ApprovalGrant } from './approval/approval.js'
 import type { PermissionDecision } from './record/permission-decision.js'
-import type { SessionCount } from './constraints/session-count.js'
+import type { SessionCount } from './constraints/constraints.js'
 import type { JsonValue } from './input/json-value.js'
 import type { Permit } from './permit/permit.js'
 

@@ -1,14 +1,19 @@
 import type { CordonError } from '../errors/index.js'
 
 import type { Evaluation, GateCall } from './call.js'
-import { explainRules, refsOf } from './record/explain-rules.js'
-import type { DecisionKind, DecisionSource } from './record/decision-kinds.js'
-import type { ExplainedStep, PermissionDecision } from './record/permission-decision.js'
+import type {
+  DecisionKind,
+  DecisionSource,
+  ExplainedRule,
+  ExplainedStep,
+  PermissionDecision,
+} from './record/permission-decision.js'
 import type { JsonValue } from './input/json-value.js'
 import type { Mode } from './rules/modes.js'
 import { UNMATCHED } from './rules/rule-index.js'
 import type { RuleVerdict } from './rules/rule-index.js'
 import type { DestructiveFacts, GateTool } from './tool.js'
+import type { Rule } from './rules/rule.js'
 
 /** The facts about a call so far, before the decision. */
 export interface Draft {
@@ -145,3 +150,51 @@ export const evaluated = ({ model, input, command, context }: Draft): Pick<Evalu
   inputs: { model, permission: input, call: input, command },
   context,
 })
+
+const MAX_RULES_SHOWN = 16
+
+const explainRules = ({
+  deciding,
+  overruled,
+  locked,
+  untrusted,
+}: Pick<RuleVerdict, 'deciding' | 'overruled' | 'locked' | 'untrusted'>): readonly ExplainedRule[] =>
+  // Most calls match no rule.
+  deciding.length + overruled.length + locked.length + untrusted.length === 0
+    ? []
+    : [
+        ...standing(deciding, 'decides'),
+        ...standing(overruled, 'overruled'),
+        ...standing(locked, 'locked'),
+        ...standing(untrusted, 'untrusted'),
+      ].slice(0, MAX_RULES_SHOWN)
+
+const standing = (rules: readonly Rule[], as: ExplainedRule['standing']): readonly ExplainedRule[] =>
+  rules.map(({ id, effect, source, place, because }) => ({ ref: id, effect, source, place, because, standing: as }))
+
+const refsOf = (rules: readonly Rule[]): readonly string[] => rules.slice(0, MAX_RULES_SHOWN).map(({ id }) => id)
+
+/** Changes that would let a call run without a question. */
+export const waysToAllow = ({ rules, call }: Draft, source: DecisionSource): readonly string[] => {
+  switch (source) {
+    case 'rule':
+      return rules.deciding.slice(0, 3).map(({ id }) => `change or remove the rule ${id}`)
+    case 'hook':
+      return ['see why the hook asks']
+    case 'policy':
+      return call.waysToApprove ?? ['approve it, once or for this session']
+    default:
+      return (
+        call.waysToAllow ?? [
+          `add a rule that allows the tool ${call.tool}, best with a condition`,
+          'choose another mode',
+        ]
+      )
+  }
+}
+
+/** Changes that would stop a call that may run. */
+export const waysToStop = ({ rules, call }: Draft, source: DecisionSource): readonly string[] => {
+  const deny = `add a rule that denies the tool ${call.tool}, or asks about it`
+  return source === 'rule' ? [...rules.deciding.slice(0, 3).map(({ id }) => `remove the rule ${id}`), deny] : [deny]
+}

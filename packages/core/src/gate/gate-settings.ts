@@ -1,10 +1,9 @@
 import type { UsedApprovals } from './approval/approval.js'
-import type { ListFolder } from './arguments/existing-names.js'
+import type { ListFolder, ResolvePath } from './arguments/resolve-path.js'
 import type { JsonValue } from './input/json-value.js'
 import type { Hook } from './hooks/hook.js'
 import type { RuleSet } from './rules/load-rules.js'
 import type { Mode } from './rules/modes.js'
-import type { ResolvePath } from './arguments/resolve-path.js'
 import type { HookReport, Wait } from './hooks/run-hooks.js'
 import type { GateTool } from './tool.js'
 

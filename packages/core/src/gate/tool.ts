@@ -16,10 +16,8 @@ import { NO_MARKS, findMarks } from './arguments/mark-tree.js'
 import type { MarkTree } from './arguments/mark-tree.js'
 import { isNoneIn } from './arguments/shared-cell.js'
 import type { SharedCell } from './arguments/shared-cell.js'
-import { isStandardSchema } from './input/parameter-marks.js'
-import type { JsonSchema, StandardSchema } from './input/parameter-marks.js'
-import { acceptAnyInput, parserOf } from './input/parse-input.js'
-import type { ParseInput } from './input/parse-input.js'
+import { acceptAnyInput, isStandardSchema, parserOf } from './input/parameter-marks.js'
+import type { JsonSchema, ParseInput, StandardSchema } from './input/parameter-marks.js'
 
 /** What a destructive call affects, and how to undo it. */
 export interface DestructiveFacts {

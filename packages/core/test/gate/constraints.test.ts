@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 
-import { NEW_SESSION_COUNT } from '../../src/gate/constraints/session-count-state.js'
+import { NEW_SESSION_COUNT } from '../../src/gate/constraints/constraints.js'
 import { createSessionCount, parseConstraints, parseSessionCountState } from '../../src/gate/index.js'
 import type { SessionCount, SessionBudget } from '../../src/gate/index.js'
 

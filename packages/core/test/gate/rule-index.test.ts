@@ -9,7 +9,7 @@ import { readUrl } from '../../src/gate/arguments/url-spelling.js'
 import type { UrlTarget } from '../../src/gate/arguments/url-spelling.js'
 import type { JsonValue } from '../../src/gate/input/json-value.js'
 import { indexRules } from '../../src/gate/rules/rule-index.js'
-import { matcherOf } from '../../src/gate/rules/match-rule.js'
+import { matcherOf } from '../../src/gate/rules/conditions.js'
 import { parseAbsolutePath } from '../../src/policy/index.js'
 
 const PLACES = { workspace: parseAbsolutePath('/srv/project'), home: parseAbsolutePath('/home/ann') }

@@ -1,20 +1,19 @@
 import { fail } from '../../errors/index.js'
 import type { CordonError } from '../../errors/index.js'
-import type { AbsolutePath } from '../../policy/index.js'
+import { coversEndpoint, matchPaths, readUrlPath } from '../../policy/index.js'
+import type { AbsolutePath, Boundary, HostGrant } from '../../policy/index.js'
 
-import { stringsOf, whereOf } from './argument-strings.js'
-import type { ArgumentString } from './argument-strings.js'
+import { stringsOf, whereOf } from './mark-tree.js'
+import type { ArgumentString } from './mark-tree.js'
 import { readCommand } from '../commands/command-line.js'
-import { mayReach } from './destination.js'
-import { existingNames } from './existing-names.js'
-import type { ListFolder, MayExist } from './existing-names.js'
+import { existingNames } from './resolve-path.js'
+import type { ListFolder, MayExist, ResolvePath } from './resolve-path.js'
 import { fileStanceOf } from './file-stance.js'
 import type { FileStance, PathAccess } from './file-stance.js'
 import type { JsonValue } from '../input/json-value.js'
 import { messageOf } from '../message-of.js'
 import { hasDotDot, normalisedPath, readPaths, spellingsOf } from './path-spelling.js'
 import type { PathReading } from './path-spelling.js'
-import type { ResolvePath } from './resolve-path.js'
 import type { GateTool } from '../tool.js'
 import { filesMatching, mayBeNew, rewritingsOf } from './shared-cell.js'
 import { readUrl, renderTarget } from './url-spelling.js'
@@ -254,3 +253,34 @@ const waysAround = ({ marks }: ArgumentString, { cell }: GateTool): string => {
 
 /** The text of the model, cut for a message. */
 const shown = (text: string): string => JSON.stringify(text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text)
+
+/** Whether the network grants of a tool permit a URL. A URL has no method, so only the proxy checks methods. */
+const mayReach = (network: Boundary['network'], target: UrlTarget): boolean => {
+  switch (network.kind) {
+    case 'none':
+      return false
+    case 'all':
+      return true
+    case 'hosts': {
+      const about = network.entries.filter((entry) => isAbout(entry, target))
+      return (
+        about.some(({ action }) => action !== 'deny') &&
+        !about.some((entry) => entry.action === 'deny' && entry.methods.kind === 'all')
+      )
+    }
+  }
+}
+
+const isAbout = (entry: HostGrant, target: UrlTarget): boolean =>
+  coversEndpoint(entry, target.host, target.port) && pathMatches(entry, target.path)
+
+/**
+ * A grant must match every reading of the path, a denial only one. An ambiguous path fits no grant and every denial.
+ */
+const pathMatches = (entry: HostGrant, path: string): boolean => {
+  const matches = matchPaths(entry)
+  if (matches === undefined) return true
+  const readings = readUrlPath(path)
+  if (readings === 'ambiguous') return entry.action === 'deny'
+  return entry.action === 'deny' ? readings.some(matches) : readings.every(matches)
+}

@@ -2,7 +2,7 @@ import { isProtectedFile, isReadable, isWithinPath, isWritable } from '../../pol
 import type { AbsolutePath, PathPattern } from '../../policy/index.js'
 
 import type { GateTool } from '../tool.js'
-import type { ListFolder } from './existing-names.js'
+import type { ListFolder } from './resolve-path.js'
 
 export type PathAccess = 'read' | 'write' | 'any'
 

@@ -1,7 +1,11 @@
+// The strings of an input, with the marks that the schema of the tool gives them.
 import { fail } from '../../errors/index.js'
 import { getOrAdd } from '../../policy/index.js'
 import { isMapping } from '../../shapes/index.js'
 
+import { isList } from '../input/canonical-json.js'
+import { placeOfKey, renderPlace } from '../input/json-value.js'
+import type { JsonValue, KeyPlace } from '../input/json-value.js'
 import { MARKS, MARK_KEYWORD, MARK_PROPERTY, isStandardSchema } from '../input/parameter-marks.js'
 import type { JsonSchema, Mark, StandardSchema } from '../input/parameter-marks.js'
 
@@ -126,3 +130,54 @@ const lazySchema = (getter: unknown): unknown => {
     return undefined
   }
 }
+
+/** One string of the input: a value, or the key of a mapping. */
+export interface ArgumentString {
+  readonly text: string
+  readonly place: KeyPlace | undefined
+  readonly marks: ReadonlySet<Mark>
+  readonly isKey: boolean
+  /** One word of many, which counts as a path only if it plainly is one. */
+  readonly isCertainOnly: boolean
+}
+
+const NONE: ReadonlySet<Mark> = new Set()
+
+/** Every string of the input, however deep. */
+export const stringsOf = (input: JsonValue, tree: MarkTree): readonly ArgumentString[] => {
+  const found: ArgumentString[] = []
+  collect(input, tree, undefined, NONE, found)
+  return found
+}
+
+const collect = (
+  value: JsonValue,
+  tree: MarkTree | undefined,
+  at: KeyPlace | undefined,
+  inherited: ReadonlySet<Mark>,
+  found: ArgumentString[],
+): void => {
+  // A mark of a list or mapping applies to everything in it.
+  const marks =
+    tree === undefined || tree.marks.size === 0
+      ? inherited
+      : inherited.size === 0
+        ? tree.marks
+        : new Set([...inherited, ...tree.marks])
+  if (typeof value === 'string') {
+    found.push({ text: value, place: at, marks, isKey: false, isCertainOnly: false })
+  } else if (isList(value)) {
+    value.forEach((item, index) => {
+      collect(item, tree?.each, placeOfKey(at, index), marks, found)
+    })
+  } else if (isMapping(value)) {
+    for (const [key, child] of Object.entries(value)) {
+      found.push({ text: key, place: at, marks: marks.has('text') ? marks : NONE, isKey: true, isCertainOnly: true })
+      collect(child, tree?.keys.get(key) ?? tree?.each, placeOfKey(at, key), marks, found)
+    }
+  }
+}
+
+/** `files[2].path`, or `a key of files`. */
+export const whereOf = ({ place, isKey }: ArgumentString): string =>
+  isKey ? `a key of ${renderPlace(place)}` : renderPlace(place)

@@ -1,5 +1,7 @@
+// What the host says about paths: the caller looks, because this room has no file system.
 import type { AbsolutePath } from '../../policy/index.js'
 
+import { foldName } from './folded-path.js'
 import { normalisedPath } from './path-spelling.js'
 
 /** The object that a path names. */
@@ -23,3 +25,34 @@ export const resolveByText: ResolvePath = (path) => {
   if (normalised === undefined) return { kind: 'unknown', problem: 'it leads above the root' }
   return { kind: 'object', path: normalised, exists: false, parentExists: false }
 }
+
+/** The names in a folder, or undefined if they are not known. */
+export type ListFolder = (path: AbsolutePath) => readonly string[] | undefined
+
+/** Whether a path in the working directory may exist. False only if it certainly does not. */
+export type MayExist = (path: string) => boolean
+
+/** With fewer words, a look at each is faster. */
+const MANY = 64
+
+const always: MayExist = () => true
+
+/**
+ * Arguments may have a hundred thousand words, and each may be the name of a file. One list of the working directory
+ * rules out nearly all of them. Names are compared as the laxest file system does.
+ */
+export const existingNames = (words: number, cwd: AbsolutePath, list: ListFolder): MayExist => {
+  if (words < MANY) return always
+  const names = list(cwd)
+  if (names === undefined) return always
+  const known = new Set(names.map(fold))
+  return (path) => {
+    const rest = path.slice(cwd.length + 1)
+    const slash = rest.indexOf('/')
+    const first = slash === -1 ? rest : rest.slice(0, slash)
+    return first === '' || first === '.' || first === '..' || known.has(fold(first))
+  }
+}
+
+// First to upper case, because some letters become two there.
+const fold = (name: string): string => foldName(name.toUpperCase())

@@ -3,8 +3,7 @@
 import { isReadable, wildcardMatches } from '../../policy/index.js'
 import type { AbsolutePath, Boundary, StanceSection, WildcardPart } from '../../policy/index.js'
 
-import type { ListFolder } from './existing-names.js'
-import type { ResolvePath } from './resolve-path.js'
+import type { ListFolder, ResolvePath } from './resolve-path.js'
 
 /** A cell that serves tools with different policies. It grants what all of them grant together. */
 export interface SharedCell {

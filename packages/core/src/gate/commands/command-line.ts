@@ -6,12 +6,13 @@ import {
   RUN_VARIABLES,
   SHELLS,
   TEXT_RUNNERS,
+  assignsAlias,
   isLauncher,
   launchesBehind,
+  renamesCommands,
 } from './launchers.js'
-import { assignsAlias, renamesCommands } from './program-options.js'
 import { splitLine } from './shell-line.js'
-import type { CommandPart } from './command-draft.js'
+import type { CommandPart } from './line-reader.js'
 import { substitutionsIn } from './shell-quoting.js'
 import type { Word } from './shell-words.js'
 

@@ -1,6 +1,6 @@
 import { programName } from './command-line.js'
 import type { CommandReading } from './command-line.js'
-import { pastOptions } from './program-options.js'
+import { pastOptions } from './launchers.js'
 import type { Word } from './shell-words.js'
 import { parseTextPattern } from './text-pattern.js'
 import type { TextPattern } from './text-pattern.js'

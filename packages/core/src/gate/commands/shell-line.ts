@@ -1,8 +1,6 @@
 // Splits a command line into its commands, also those in loops, conditions, groups, tests, functions and
 // here-documents. A line is unreadable if anything in it is open at its end, or if bash and a POSIX shell would read it
 // differently. Every denial fits an unreadable line.
-import { newDraft } from './command-draft.js'
-import type { CommandPart } from './command-draft.js'
 import {
   closeCompound,
   endCommand,
@@ -11,6 +9,7 @@ import {
   isContinued,
   letterAt,
   mention,
+  newDraft,
   newReader,
   openCompound,
   passEmptyParentheses,
@@ -19,7 +18,7 @@ import {
   takeMentioned,
   takeText,
 } from './line-reader.js'
-import type { LineReader } from './line-reader.js'
+import type { CommandPart, LineReader } from './line-reader.js'
 import { readDocuments, redirect } from './redirections.js'
 import { passArithmetic, passPattern, passReserved } from './shell-compounds.js'
 import { ASSIGNMENT, SIMPLE_PATTERN, SUBSCRIPT, isBalanced, isWordEnd } from './shell-grammar.js'

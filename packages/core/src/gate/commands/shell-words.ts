@@ -1,15 +1,16 @@
 // Reads one word of a command line as a POSIX shell does, without running anything.
-import { decodeAnsi, unescapeBackquoted } from './shell-escapes.js'
-import { isWordEnd } from './shell-grammar.js'
 import {
   UNREADABLE,
+  decodeAnsi,
   endOfArithmetic,
   endOfBrace,
   endOfEscaped,
   endOfParenthesis,
   endOfSingle,
   substitutionsIn,
+  unescapeBackquoted,
 } from './shell-quoting.js'
+import { isWordEnd } from './shell-grammar.js'
 
 export interface Word {
   readonly text: string

@@ -3,7 +3,7 @@
 import crypto from 'node:crypto'
 
 import { isSnapshot } from './json-value.js'
-import type { JsonObject, JsonValue } from './json-value.js'
+import type { JsonValue } from './json-value.js'
 
 export const canonicalJson = (value: JsonValue): string => {
   const unordered = new Set<JsonValue>()
@@ -41,9 +41,6 @@ const write = (value: JsonValue, unordered: ReadonlySet<JsonValue>): string => {
 }
 
 export const isList = (value: JsonValue): value is readonly JsonValue[] => Array.isArray(value)
-
-export const isMapping = (value: JsonValue | undefined): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 export interface Sized {
   /** `sha256:…` of the canonical text. */

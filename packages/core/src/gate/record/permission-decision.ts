@@ -19,7 +19,24 @@ import type { Schema, Shaped } from '../../shapes/index.js'
 
 import { MODES } from '../rules/modes.js'
 import { EFFECTS, RULE_SOURCES } from '../rules/rule.js'
-import { DECISIONS, DECISION_SOURCES } from './decision-kinds.js'
+
+export const DECISIONS = ['allow', 'deny', 'ask', 'unavailable', 'sandboxed'] as const
+export type DecisionKind = (typeof DECISIONS)[number]
+
+/** Who decided. */
+export const DECISION_SOURCES = [
+  'registry',
+  'schema',
+  'constraint',
+  'policy',
+  'hook',
+  'rule',
+  'mode',
+  'classifier',
+  'approver',
+  'command',
+] as const
+export type DecisionSource = (typeof DECISION_SOURCES)[number]
 
 const STEP = record({
   step: oneOf('tool', 'input', 'constraints', 'arguments', 'hooks', 'rules', 'mode', 'approval'),

@@ -2,6 +2,7 @@
 import { described, filled, list, oneOf, record, recordFile, text, yesOrNo } from '../../shapes/index.js'
 import type { Schema, Shaped } from '../../shapes/index.js'
 
+import type { GateSettings } from '../gate-settings.js'
 import { LOCKS } from '../rules/load-rules.js'
 import { MODES } from '../rules/modes.js'
 import { EFFECTS, RULE_SOURCES } from '../rules/rule.js'
@@ -33,3 +34,21 @@ export const permissionStateSchema = (): Schema =>
       required: ['mode', 'rules', 'policy_sources', 'interactive'],
     },
   )
+
+export const describeState = ({
+  mode,
+  ruleSets,
+  policySources,
+  isInteractive,
+}: Pick<GateSettings, 'mode' | 'ruleSets' | 'policySources' | 'isInteractive'>): PermissionState => {
+  const sets = ruleSets.toSorted((a, b) => RULE_SOURCES.indexOf(a.source) - RULE_SOURCES.indexOf(b.source))
+  return {
+    mode,
+    rules: sets.flatMap(({ rules }) =>
+      rules.map(({ id, effect, source, place, because }) => ({ ref: id, effect, source, place, because })),
+    ),
+    policy_sources: [...new Set([...policySources, ...sets.map(({ name }) => name)])],
+    interactive: isInteractive,
+    managed_only: [...new Set(sets.flatMap(({ managedOnly }) => managedOnly))],
+  }
+}

@@ -1,10 +1,11 @@
 // Matches conditions with a call. An allow must cover everything that the call names, by exact text. A deny or an ask
 // must possibly mean one part of it.
 import { coversHost, isWebPort, matches } from '../../policy/index.js'
+import { isMapping } from '../../shapes/index.js'
 
 import type { CallPath } from '../arguments/argument-gate.js'
 import type { CallFacts } from '../call-facts.js'
-import { isList, isMapping } from '../input/canonical-json.js'
+import { isList } from '../input/canonical-json.js'
 import { allowsCommand, forbidsCommand } from '../commands/command-pattern.js'
 import type { CommandPattern } from '../commands/command-pattern.js'
 import { foldedMatches } from '../arguments/folded-path.js'

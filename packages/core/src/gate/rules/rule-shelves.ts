@@ -1,15 +1,16 @@
 import { BITS, blockOf, getOrAdd } from '../../policy/index.js'
 import type { Cidr, Destination } from '../../policy/index.js'
+import { isMapping } from '../../shapes/index.js'
 
 import type { CallFacts } from '../call-facts.js'
-import { isList, isMapping } from '../input/canonical-json.js'
+import { isList } from '../input/canonical-json.js'
 import type { JsonValue } from '../input/json-value.js'
 import { programName } from '../commands/command-line.js'
-import { createFoldedPathIndex } from './folded-path-index.js'
 import { valuesAt } from './match-conditions.js'
 import type { ArgumentCondition, ConditionKey, Rule } from './rule.js'
 import { createTextIndex } from './text-index.js'
 import type { TextIndex } from './text-index.js'
+import type { FoldedPattern } from '../arguments/folded-path.js'
 
 type Found = (rule: Rule) => void
 
@@ -167,11 +168,72 @@ interface ArgumentIndex {
 const createNoShelf = (): Shelf => ({ add: () => false, visit: () => undefined })
 
 /** The condition that excludes most calls comes first. */
-export const SHELVES: { readonly [Key in ConditionKey]: () => Shelf } = {
+const SHELVES: { readonly [Key in ConditionKey]: () => Shelf } = {
   commands: createCommandShelf,
   paths: createPathShelf,
   hosts: createHostShelf,
   arguments: createArgumentShelf,
   // The index of buckets compares these.
   tools: createNoShelf,
+}
+
+/** Rules about the same tools. Each is filed under one of its conditions, the one that excludes most calls. */
+export interface RuleBucket {
+  readonly add: (rule: Rule) => void
+  /** Finds a superset of the rules that match. It may find a rule more than once. */
+  readonly visit: (facts: CallFacts, found: (rule: Rule) => void) => void
+}
+
+export const createRuleBucket = (): RuleBucket => {
+  const shelves = Object.values(SHELVES).map((createShelf) => createShelf())
+  const always: Rule[] = []
+  return {
+    add: (rule) => {
+      if (!shelves.some((shelf) => shelf.add(rule))) always.push(rule)
+    },
+    visit: (facts, found) => {
+      always.forEach(found)
+      for (const shelf of shelves) shelf.visit(facts, found)
+    },
+  }
+}
+
+interface Node<Item> {
+  readonly children: Map<string, Node<Item>>
+  readonly items: Item[]
+}
+
+/** Finds items by path patterns. A walk down a path meets every pattern with the same literal beginning. */
+interface FoldedPathIndex<Item> {
+  readonly add: (pattern: FoldedPattern, item: Item) => void
+  /** A superset of what matches. */
+  readonly visit: (names: readonly string[], found: (item: Item) => void) => void
+}
+
+const createFoldedPathIndex = <Item>(): FoldedPathIndex<Item> => {
+  const root: Node<Item> = { children: new Map(), items: [] }
+  // `**/name` has no literal beginning, so it is found by its last name.
+  const byLastName = new Map<string, Item[]>()
+  return {
+    add: ({ base, lastName }, item) => {
+      if (lastName !== undefined) {
+        getOrAdd(byLastName, lastName, () => []).push(item)
+        return
+      }
+      let node = root
+      for (const name of base) node = getOrAdd(node.children, name, () => ({ children: new Map(), items: [] }))
+      node.items.push(item)
+    },
+    visit: (names, found) => {
+      let node: Node<Item> | undefined = root
+      root.items.forEach(found)
+      for (const name of names) {
+        node = node?.children.get(name)
+        node?.items.forEach(found)
+        // Everything beneath a folder of that name counts too.
+        if (byLastName.size > 0) byLastName.get(name)?.forEach(found)
+        if (node === undefined && byLastName.size === 0) return
+      }
+    },
+  }
 }
