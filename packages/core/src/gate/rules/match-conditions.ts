@@ -71,10 +71,10 @@ const isAccepted = (accepts: ArgumentCondition['accepts'], value: JsonValue): bo
   )
 
 /** The values at some keys. Of a list, its items. */
-const itemsAt = (value: JsonValue, keys: readonly string[]): readonly JsonValue[] =>
+export const itemsAt = (value: JsonValue, keys: readonly string[]): readonly JsonValue[] =>
   valuesAt(value, keys).flatMap((found) => (isList(found) ? found : [found]))
 
-export const valuesAt = (value: JsonValue, keys: readonly string[]): readonly JsonValue[] => {
+const valuesAt = (value: JsonValue, keys: readonly string[]): readonly JsonValue[] => {
   const [key, ...rest] = keys
   if (key === undefined) return [value]
   if (isList(value)) {

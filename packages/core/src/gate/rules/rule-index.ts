@@ -7,8 +7,8 @@ import type { RuleSet } from './load-rules.js'
 import { matcherOf } from './conditions.js'
 import { EFFECTS, RULE_SOURCES } from './rule.js'
 import type { Effect, Rule } from './rule.js'
-import { createRuleBucket } from './rule-shelves.js'
-import type { RuleBucket } from './rule-shelves.js'
+import { fileRules } from './rule-shelves.js'
+import type { FindRules } from './rule-shelves.js'
 import { createTextIndex } from './text-index.js'
 
 /** The judgement of all rules about a call. */
@@ -40,20 +40,14 @@ export const indexRules = (sets: readonly RuleSet[]): RuleIndex => {
   const filed = new Map(ordered.map((rule, rank) => [rule, { rank, matches: matcherOf(rule) }]))
   const fileOf = (rule: Rule) => filed.get(rule) ?? bug('a rule that is in no set')
 
-  const ofEveryTool = createRuleBucket()
-  const byPattern = new Map<string, RuleBucket>()
-  const tools = createTextIndex<RuleBucket>()
-  const bucketOf = (pattern: TextPattern): RuleBucket =>
-    getOrAdd(byPattern, pattern.written, () => {
-      const bucket = createRuleBucket()
-      tools.add([pattern], bucket)
-      return bucket
-    })
-  for (const rule of ordered) {
-    // A rule about several tools is in several buckets.
-    for (const pattern of rule.tools) bucketOf(pattern).add(rule)
-    if (rule.tools.length === 0) ofEveryTool.add(rule)
-  }
+  const ofEveryTool = fileRules(ordered.filter((rule) => rule.tools.length === 0))
+  const byPattern = new Map<string, { readonly pattern: TextPattern; readonly rules: Rule[] }>()
+  // A rule about several tools is found by each of them.
+  for (const rule of ordered)
+    for (const pattern of rule.tools)
+      getOrAdd(byPattern, pattern.written, () => ({ pattern, rules: [] })).rules.push(rule)
+  const tools = createTextIndex<FindRules>()
+  for (const { pattern, rules } of byPattern.values()) tools.add([pattern], fileRules(rules))
 
   const judge = (facts: CallFacts): RuleVerdict => {
     const checked = new Set<Rule>()
@@ -63,9 +57,9 @@ export const indexRules = (sets: readonly RuleSet[]): RuleIndex => {
       checked.add(rule)
       if (fileOf(rule).matches(facts)) matching.push(rule)
     }
-    ofEveryTool.visit(facts, consider)
-    tools.visit([facts.tool], (bucket) => {
-      bucket.visit(facts, consider)
+    ofEveryTool(facts, consider)
+    tools.visit([facts.tool], (find) => {
+      find(facts, consider)
     })
     if (matching.length === 0) return UNMATCHED
     const inOrder = matching.sort((a, b) => fileOf(a).rank - fileOf(b).rank)

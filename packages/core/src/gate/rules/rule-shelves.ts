@@ -1,156 +1,153 @@
+// Finds the rules that may match a call, without comparing every rule. Each rule is filed under one of its conditions,
+// the one that excludes most calls.
 import { BITS, blockOf, getOrAdd } from '../../policy/index.js'
-import type { Cidr, Destination } from '../../policy/index.js'
+import type { Destination, IpAddress } from '../../policy/index.js'
 import { isMapping } from '../../shapes/index.js'
 
+import type { FoldedPattern } from '../arguments/folded-path.js'
 import type { CallFacts } from '../call-facts.js'
-import { isList } from '../input/canonical-json.js'
-import type { JsonValue } from '../input/json-value.js'
 import { programName } from '../commands/command-line.js'
-import { valuesAt } from './match-conditions.js'
+import type { JsonValue } from '../input/json-value.js'
+import { itemsAt } from './match-conditions.js'
 import type { ArgumentCondition, ConditionKey, Rule } from './rule.js'
 import { createTextIndex } from './text-index.js'
 import type { TextIndex } from './text-index.js'
-import type { FoldedPattern } from '../arguments/folded-path.js'
 
 type Found = (rule: Rule) => void
 
-/** Finds rules by one of their conditions. */
-interface Shelf {
-  /** Whether the rule could be filed here. If not, another shelf has to take it. */
-  readonly add: (rule: Rule) => boolean
-  /** Finds a superset of the rules here that match. It may find a rule more than once. */
-  readonly visit: (facts: CallFacts, found: Found) => void
+/** Finds a superset of the rules that match. It may find a rule more than once. */
+export type FindRules = (facts: CallFacts, found: Found) => void
+
+export const fileRules = (rules: readonly Rule[]): FindRules => {
+  const shelfOf = (rule: Rule) => SHELF_KEYS.find((key) => rule[key].length > 0)
+  const always = rules.filter((rule) => shelfOf(rule) === undefined)
+  const shelves = SHELF_KEYS.flatMap((key) => {
+    const filed = rules.filter((rule) => shelfOf(rule) === key)
+    return filed.length === 0 ? [] : [SHELVES[key](filed)]
+  })
+  return (facts, found) => {
+    always.forEach(found)
+    for (const find of shelves) find(facts, found)
+  }
 }
 
 /** By the program, and by another word of the command. */
-const createCommandShelf = (): Shelf => {
+const fileByCommand = (rules: readonly Rule[]): FindRules => {
   const programs = new Map<string, TextIndex<Rule>>()
-  return {
-    add: (rule) => {
-      for (const { program, words } of rule.commands) {
-        const others = words.slice(1).flatMap((word) => (word.kind === 'word' ? [word.pattern] : []))
-        getOrAdd(programs, program ?? ANY_PROGRAM, createTextIndex<Rule>).add(others, rule)
-      }
-      return rule.commands.length > 0
-    },
-    visit: ({ commands }, found) => {
-      if (programs.size === 0) return
-      for (const { words, startsAnywhere } of commands.flatMap(({ parts }) => parts)) {
-        const starts = startsAnywhere ? words : words.slice(0, 1)
-        const texts = words.map(({ text }) => text)
-        // Only the shell knows the program, so it may be any.
-        const named = starts.some(({ isKnown }) => !isKnown)
-          ? programs.values()
-          : [ANY_PROGRAM, ...starts.map(({ text }) => programName(text))].flatMap((name) => programs.get(name) ?? [])
-        const isAllKnown = words.every(({ isKnown }) => isKnown)
-        for (const index of named)
-          if (isAllKnown) index.visit(texts, found)
-          else index.visitAll(found)
-      }
-    },
+  for (const rule of rules)
+    for (const { program, words } of rule.commands) {
+      const others = words.slice(1).flatMap((word) => (word.kind === 'word' ? [word.pattern] : []))
+      getOrAdd(programs, program ?? ANY_PROGRAM, createTextIndex<Rule>).add(others, rule)
+    }
+  return ({ commands }, found) => {
+    for (const { words, startsAnywhere } of commands.flatMap(({ parts }) => parts)) {
+      const starts = startsAnywhere ? words : words.slice(0, 1)
+      const texts = words.map(({ text }) => text)
+      // Only the shell knows the program, so it may be any.
+      const named = starts.some(({ isKnown }) => !isKnown)
+        ? programs.values()
+        : [ANY_PROGRAM, ...starts.map(({ text }) => programName(text))].flatMap((name) => programs.get(name) ?? [])
+      const isAllKnown = words.every(({ isKnown }) => isKnown)
+      for (const index of named)
+        if (isAllKnown) index.visit(texts, found)
+        else index.visitAll(found)
+    }
   }
 }
 
 // No program can have this name.
 const ANY_PROGRAM = '/'
 
-const createPathShelf = (): Shelf => {
-  const index = createFoldedPathIndex<Rule>()
-  let isEmpty = true
-  return {
-    add: (rule) => {
-      if (rule.paths.length === 0) return false
-      isEmpty = false
-      for (const { folded } of rule.paths)
-        for (const pattern of folded) if (!pattern.isNegated) index.add(pattern, rule)
-      return true
-    },
-    visit: ({ folded }, found) => {
-      if (isEmpty) return
-      for (const { names } of folded) index.visit(names, found)
-    },
+/** By the names before the first wildcard. */
+const fileByPath = (rules: readonly Rule[]): FindRules => {
+  const byPath = new Map<string, Rule[]>()
+  for (const rule of rules)
+    for (const pattern of rule.paths.flatMap(({ folded }) => folded))
+      if (!pattern.isNegated) getOrAdd(byPath, pathKey(pattern), () => []).push(rule)
+  return ({ folded }, found) => {
+    for (const { names } of folded) {
+      let path = ''
+      byPath.get(path)?.forEach(found)
+      // Everything beneath a folder counts too.
+      for (const name of names) {
+        path = `${path}/${name}`
+        byPath.get(path)?.forEach(found)
+        byPath.get(anyPath(name))?.forEach(found)
+      }
+    }
   }
 }
 
-const createHostShelf = (): Shelf => {
-  const named = new Map<string, Rule[]>()
-  // Blocks of one family and length, by their first bits.
-  const blocks = new Map<
-    string,
-    { readonly family: 4 | 6; readonly hostBits: bigint; readonly byStart: Map<bigint, Rule[]> }
-  >()
-  const others: Rule[] = []
-  const addBlock = ({ family, first, prefixLength }: Cidr, rule: Rule): void => {
-    const hostBits = BigInt(BITS[family] - prefixLength)
-    const { byStart } = getOrAdd(blocks, `${family}/${prefixLength}`, () => ({
-      family,
-      hostBits,
-      byStart: new Map<bigint, Rule[]>(),
-    }))
-    getOrAdd(byStart, first >> hostBits, () => []).push(rule)
+// `**/name` has no literal beginning, so it is found by its last name.
+const pathKey = ({ base, lastName }: FoldedPattern): string =>
+  lastName === undefined ? base.map((name) => `/${name}`).join('') : anyPath(lastName)
+
+const anyPath = (name: string): string => `**/${name}`
+
+const fileByHost = (rules: readonly Rule[]): FindRules => {
+  const byHost = new Map<string, Rule[]>()
+  /** Of the blocks in use. An address is in one block of each length. */
+  const lengths = { 4: new Set<number>(), 6: new Set<number>() }
+  const keyOf = (destination: Destination | undefined): string => {
+    if (destination === undefined) return ANY_HOST
+    if ('host' in destination) return destination.kind === 'host' ? destination.host : `*.${destination.host}`
+    const { family, first, prefixLength } = blockOf(destination)
+    lengths[family].add(prefixLength)
+    return blockKey({ family, value: first }, prefixLength)
   }
-  return {
-    add: (rule) => {
-      for (const { destination } of rule.hosts) {
-        if (destination === undefined) others.push(rule)
-        else if ('host' in destination) getOrAdd(named, nameKey(destination), () => []).push(rule)
-        else addBlock(blockOf(destination), rule)
-      }
-      return rule.hosts.length > 0
-    },
-    visit: ({ urls, suspectedUrls }, found) => {
-      if (named.size + blocks.size + others.length === 0 || urls.length + suspectedUrls.length === 0) return
-      others.forEach(found)
-      for (const { host } of [...urls, ...suspectedUrls]) {
-        if (host.kind === 'address') {
-          for (const { family, hostBits, byStart } of blocks.values())
-            if (family === host.address.family) byStart.get(host.address.value >> hostBits)?.forEach(found)
-          continue
-        }
-        named.get(host.name)?.forEach(found)
+  for (const rule of rules)
+    for (const { destination } of rule.hosts) getOrAdd(byHost, keyOf(destination), () => []).push(rule)
+  return ({ urls, suspectedUrls }, found) => {
+    const visit = (key: string) => byHost.get(key)?.forEach(found)
+    for (const { host } of [...urls, ...suspectedUrls]) {
+      visit(ANY_HOST)
+      if (host.kind === 'address')
+        for (const length of lengths[host.address.family]) visit(blockKey(host.address, length))
+      else {
+        visit(host.name)
         for (let dot = host.name.indexOf('.'); dot !== -1; dot = host.name.indexOf('.', dot + 1))
-          named.get(`*${host.name.slice(dot)}`)?.forEach(found)
+          visit(`*${host.name.slice(dot)}`)
       }
-    },
+    }
   }
 }
 
-const nameKey = ({ kind, host }: Extract<Destination, { kind: 'host' | 'subdomains' }>): string =>
-  kind === 'host' ? host : `*.${host}`
+const ANY_HOST = '*'
+
+/** The first bits of an address. */
+const blockKey = ({ family, value }: IpAddress, length: number): string =>
+  `${family}/${length} ${value >> BigInt(BITS[family] - length)}`
 
 /** By the values of one argument. */
-const createArgumentShelf = (): Shelf => {
+const fileByArgument = (rules: readonly Rule[]): FindRules => {
   // By the first key, so that only arguments of the call are looked up.
   const groups = new Map<string, Map<string, ArgumentIndex>>()
-  return {
-    add: (rule) => {
-      // A text excludes more calls than a number or a boolean.
-      const condition = rule.arguments.find(({ accepts }) => accepts.every(isTextual)) ?? rule.arguments[0]
-      if (condition === undefined) return false
-      const { keys, accepts } = condition
-      const group = getOrAdd(groups, keys[0] ?? '', () => new Map<string, ArgumentIndex>())
-      const { texts, values } = getOrAdd(group, JSON.stringify(keys), () => ({
-        keys,
-        texts: createTextIndex<Rule>(),
-        values: new Map<JsonValue, Rule[]>(),
-      }))
-      for (const accept of accepts)
-        if ('exactly' in accept) getOrAdd(values, accept.exactly, () => []).push(rule)
-        else texts.add([accept], rule)
-      return true
-    },
-    visit: ({ input }, found) => {
-      const named = isMapping(input) && groups.size > 0 ? [...Object.keys(input), '*'] : groups.keys()
-      for (const key of named)
-        for (const { keys, texts, values } of groups.get(key)?.values() ?? []) {
-          const given = valuesAt(input, keys).flatMap((value) => (isList(value) ? value : [value]))
-          for (const value of given) values.get(value)?.forEach(found)
-          texts.visit(
-            given.filter((value) => typeof value === 'string'),
-            found,
-          )
-        }
-    },
+  for (const rule of rules) {
+    // A text excludes more calls than a number or a boolean.
+    const condition = rule.arguments.find(({ accepts }) => accepts.every(isTextual)) ?? rule.arguments[0]
+    if (condition === undefined) continue
+    const { keys, accepts } = condition
+    const group = getOrAdd(groups, keys[0] ?? '', () => new Map<string, ArgumentIndex>())
+    const { texts, values } = getOrAdd(group, JSON.stringify(keys), () => ({
+      keys,
+      texts: createTextIndex<Rule>(),
+      values: new Map<JsonValue, Rule[]>(),
+    }))
+    for (const accept of accepts)
+      if ('exactly' in accept) getOrAdd(values, accept.exactly, () => []).push(rule)
+      else texts.add([accept], rule)
+  }
+  return ({ input }, found) => {
+    const named = isMapping(input) ? [...Object.keys(input), '*'] : groups.keys()
+    for (const key of named)
+      for (const { keys, texts, values } of groups.get(key)?.values() ?? []) {
+        const given = itemsAt(input, keys)
+        for (const value of given) values.get(value)?.forEach(found)
+        texts.visit(
+          given.filter((value) => typeof value === 'string'),
+          found,
+        )
+      }
   }
 }
 
@@ -164,76 +161,12 @@ interface ArgumentIndex {
   readonly values: Map<JsonValue, Rule[]>
 }
 
-/** For a condition without an index. Its rules are filed by another condition, or compared with every call. */
-const createNoShelf = (): Shelf => ({ add: () => false, visit: () => undefined })
-
-/** The condition that excludes most calls comes first. */
-const SHELVES: { readonly [Key in ConditionKey]: () => Shelf } = {
-  commands: createCommandShelf,
-  paths: createPathShelf,
-  hosts: createHostShelf,
-  arguments: createArgumentShelf,
-  // The index of buckets compares these.
-  tools: createNoShelf,
+/** The condition that excludes most calls comes first. The index of rules compares tools. */
+const SHELVES: { readonly [Key in Exclude<ConditionKey, 'tools'>]: (rules: readonly Rule[]) => FindRules } = {
+  commands: fileByCommand,
+  paths: fileByPath,
+  hosts: fileByHost,
+  arguments: fileByArgument,
 }
 
-/** Rules about the same tools. Each is filed under one of its conditions, the one that excludes most calls. */
-export interface RuleBucket {
-  readonly add: (rule: Rule) => void
-  /** Finds a superset of the rules that match. It may find a rule more than once. */
-  readonly visit: (facts: CallFacts, found: (rule: Rule) => void) => void
-}
-
-export const createRuleBucket = (): RuleBucket => {
-  const shelves = Object.values(SHELVES).map((createShelf) => createShelf())
-  const always: Rule[] = []
-  return {
-    add: (rule) => {
-      if (!shelves.some((shelf) => shelf.add(rule))) always.push(rule)
-    },
-    visit: (facts, found) => {
-      always.forEach(found)
-      for (const shelf of shelves) shelf.visit(facts, found)
-    },
-  }
-}
-
-interface Node<Item> {
-  readonly children: Map<string, Node<Item>>
-  readonly items: Item[]
-}
-
-/** Finds items by path patterns. A walk down a path meets every pattern with the same literal beginning. */
-interface FoldedPathIndex<Item> {
-  readonly add: (pattern: FoldedPattern, item: Item) => void
-  /** A superset of what matches. */
-  readonly visit: (names: readonly string[], found: (item: Item) => void) => void
-}
-
-const createFoldedPathIndex = <Item>(): FoldedPathIndex<Item> => {
-  const root: Node<Item> = { children: new Map(), items: [] }
-  // `**/name` has no literal beginning, so it is found by its last name.
-  const byLastName = new Map<string, Item[]>()
-  return {
-    add: ({ base, lastName }, item) => {
-      if (lastName !== undefined) {
-        getOrAdd(byLastName, lastName, () => []).push(item)
-        return
-      }
-      let node = root
-      for (const name of base) node = getOrAdd(node.children, name, () => ({ children: new Map(), items: [] }))
-      node.items.push(item)
-    },
-    visit: (names, found) => {
-      let node: Node<Item> | undefined = root
-      root.items.forEach(found)
-      for (const name of names) {
-        node = node?.children.get(name)
-        node?.items.forEach(found)
-        // Everything beneath a folder of that name counts too.
-        if (byLastName.size > 0) byLastName.get(name)?.forEach(found)
-        if (node === undefined && byLastName.size === 0) return
-      }
-    },
-  }
-}
+const SHELF_KEYS = Object.keys(SHELVES) as readonly (keyof typeof SHELVES)[]

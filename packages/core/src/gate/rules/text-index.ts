@@ -17,43 +17,40 @@ export interface TextIndex<Item> {
 const GRAM = 3
 
 export const createTextIndex = <Item>(): TextIndex<Item> => {
-  const byText = new Map<string, Item[]>()
-  const byGram = new Map<string, Item[]>()
+  const byKey = new Map<string, Item[]>()
   const others: Item[] = []
-  const all: Item[] = []
-
-  const shelfOf = (patterns: readonly TextPattern[]): Item[] => {
-    const places = patterns.flatMap(({ isLiteral, runs }) =>
-      isLiteral
-        ? runs.map((text) => ({ map: byText, key: text }))
-        : runs.flatMap(gramsOf).map((key) => ({ map: byGram, key })),
-    )
-    const size = ({ map, key }: (typeof places)[number]): number => map.get(key)?.length ?? 0
-    const [first, ...rest] = places
-    if (first === undefined) return others
-    const { map, key } = rest.reduce((rarest, place) => (size(place) < size(rarest) ? place : rarest), first)
-    return getOrAdd(map, key, () => [])
+  let hasGrams = false
+  const rarestKey = (patterns: readonly TextPattern[]): string | undefined => {
+    const sizeOf = (key: string): number => byKey.get(key)?.length ?? 0
+    return patterns.flatMap(keysOf).toSorted((one, other) => sizeOf(one) - sizeOf(other))[0]
   }
   return {
     add: (patterns, item) => {
-      shelfOf(patterns).push(item)
-      all.push(item)
+      const key = rarestKey(patterns)
+      if (key?.length === GRAM) hasGrams = true
+      const place = key === undefined ? others : getOrAdd(byKey, key, () => [])
+      place.push(item)
     },
     visit: (texts, found) => {
       others.forEach(found)
-      if (byText.size + byGram.size === 0) return
-      const grams = new Set<string>()
+      const keys = new Set<string>()
       for (const text of texts) {
-        byText.get(text)?.forEach(found)
-        if (byGram.size > 0) for (const gram of gramsOf(text)) grams.add(gram)
+        keys.add(wholeKey(text))
+        if (hasGrams) for (const gram of gramsOf(text)) keys.add(gram)
       }
-      for (const gram of grams) byGram.get(gram)?.forEach(found)
+      for (const key of keys) byKey.get(key)?.forEach(found)
     },
     visitAll: (found) => {
-      all.forEach(found)
+      for (const items of [others, ...byKey.values()]) items.forEach(found)
     },
   }
 }
+
+const keysOf = ({ isLiteral, runs }: TextPattern): readonly string[] =>
+  isLiteral ? runs.map(wholeKey) : runs.flatMap(gramsOf)
+
+/** Longer than a gram. */
+const wholeKey = (text: string): string => `all ${text}`
 
 const gramsOf = (text: string): readonly string[] =>
   Array.from({ length: Math.max(0, text.length - GRAM + 1) }, (_, at) => text.slice(at, at + GRAM))
