@@ -1,5 +1,5 @@
 // Errors of container tools: the engine, images, and what a container cannot hold.
-import type { ErrorText } from './error-text.js'
+import type { ErrorText } from './cordon-error.js'
 
 export const CONTAINER_ERRORS = {
   'container-engine-missing': {

@@ -1,9 +1,3 @@
-interface CordonErrorTexts {
-  readonly message: string
-  readonly agentMessage: string
-  readonly fix: string | undefined
-}
-
 const BRAND = Symbol.for('cordon.error')
 
 /** Made only by `fail`, so that every message comes from the table. */
@@ -27,7 +21,7 @@ export class CordonError extends Error {
 
   constructor(
     code: string,
-    texts: CordonErrorTexts,
+    texts: Pick<CordonError, 'message' | 'agentMessage' | 'fix'>,
     params: Readonly<Record<string, string | number>>,
     cause: unknown,
   ) {
@@ -38,3 +32,23 @@ export class CordonError extends Error {
     this.params = params
   }
 }
+
+export interface ErrorText {
+  /** When it happens, for the reference page. */
+  readonly when: string
+  /** For the operator: everything needed to understand it. */
+  readonly message: string
+  /** For the model: short, actionable, safe to disclose. */
+  readonly agent: string
+  /** The way out, as something to do. */
+  readonly fix?: string
+}
+
+export const messageOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause))
+
+/** `ENOENT: no such file or directory, open 'x'` without the part that the message has already. */
+export const reasonOf = (cause: unknown): string => messageOf(cause).replace(/, \w+(?: '.*)?$/s, '')
+
+/** The code of an error of the operating system, such as `ENOENT`. */
+export const codeOf = (cause: unknown): string | undefined =>
+  cause instanceof Error && 'code' in cause && typeof cause.code === 'string' ? cause.code : undefined

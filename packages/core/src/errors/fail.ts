@@ -1,5 +1,5 @@
 import { CordonError } from './cordon-error.js'
-import type { ErrorText } from './error-text.js'
+import type { ErrorText } from './cordon-error.js'
 import { ERRORS } from './table.js'
 
 const PLACEHOLDER = /\{(\w+)\}/g

@@ -1,5 +1,5 @@
 // Errors of running tools. See table.ts.
-import type { ErrorText } from './error-text.js'
+import type { ErrorText } from './cordon-error.js'
 
 /** For functions that are sent to their cell as text. */
 export const IMPORT_ADVICE =

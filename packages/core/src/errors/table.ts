@@ -5,15 +5,12 @@
 // A model sees `agent`: it must not reveal host paths or settings that the
 // model did not supply itself, so most of these texts take no parameters.
 
-import { AUDIT_ERRORS } from './audit-errors.js'
 import { CONTAINER_ERRORS } from './container-errors.js'
 import { DECISION_ERRORS } from './decision-errors.js'
 import { EGRESS_ERRORS } from './egress-errors.js'
-import type { ErrorText } from './error-text.js'
-import { MANIFEST_ERRORS } from './manifest-errors.js'
+import type { ErrorText } from './cordon-error.js'
 import { HOOK_ERRORS } from './hook-errors.js'
 import { RUNTIME_ERRORS } from './runtime-errors.js'
-import { SERVER_ERRORS } from './server-errors.js'
 
 export const ERRORS = {
   // policy
@@ -246,10 +243,7 @@ export const ERRORS = {
   // containers
   ...CONTAINER_ERRORS,
 
-  // audit
-  ...AUDIT_ERRORS,
-
-  // deciding about a call
+  // recording a call, and deciding about it
   ...DECISION_ERRORS,
 
   // command line
@@ -298,9 +292,7 @@ export const ERRORS = {
   // runtime
   ...RUNTIME_ERRORS,
   ...EGRESS_ERRORS,
-  ...SERVER_ERRORS,
   ...HOOK_ERRORS,
-  ...MANIFEST_ERRORS,
 } as const satisfies Record<string, ErrorText>
 
 export type ErrorCode = keyof typeof ERRORS
