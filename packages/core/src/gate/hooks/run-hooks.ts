@@ -57,25 +57,11 @@ export interface HookRunner {
   readonly allowsFrom: ReadonlySet<Hook['source']> | undefined
 }
 
-const NOTHING: HookVerdict = {
-  kind: 'passed',
-  effect: 'none',
-  hooks: [],
-  reason: '',
-  updatedInput: undefined,
-  result: undefined,
-  updatedOutput: undefined,
-  suppressOutput: false,
-  context: [],
-  auditRefs: [],
-}
-
 export const hasHooks = ({ hooks }: HookRunner, point: HookPoint): boolean =>
   hooks.some(({ points }) => points.includes(point))
 
 export const runHooks = async (runner: HookRunner, event: HookEvent): Promise<HookVerdict> => {
   const hooks = runner.hooks.filter(({ points }) => points.includes(event.point))
-  if (hooks.length === 0) return NOTHING
   // All at once with the same event, so that no hook can hide anything from another.
   const answers = await Promise.all(hooks.map(async (hook) => ({ hook, answer: await reported(hook, event, runner) })))
   return combine(answers, event, runner)
@@ -132,7 +118,9 @@ const combine = (asked: readonly Asked[], event: HookEvent, runner: HookRunner):
   const input = merged(answers, 'updatedInput', event.input)
   const result = merged(answers, 'result', undefined)
   const output = merged(answers, 'updatedOutput', undefined)
-  for (const each of [input, result, output]) if (each.kind === 'denied') return each
+  if (input.kind === 'denied') return input
+  if (result.kind === 'denied') return result
+  if (output.kind === 'denied') return output
   const asking = answers.filter(({ answer }) => answer.decision === 'ask')
   const allowing = answers.filter(
     ({ hook, answer }) => answer.decision === 'allow' && runner.allowsFrom?.has(hook.source) !== false,
@@ -144,9 +132,9 @@ const combine = (asked: readonly Asked[], event: HookEvent, runner: HookRunner):
     hooks: deciding.map(({ hook }) => hook.name),
     reason: deciding.flatMap(({ answer }) => answer.reason ?? []).join('; '),
     updatedInput:
-      input.kind === 'value' && hashOf(input.value) !== hashOf(event.input) ? { value: input.value } : undefined,
-    result: result.kind === 'value' ? { value: result.value } : undefined,
-    updatedOutput: output.kind === 'value' ? { value: output.value } : undefined,
+      input.value !== undefined && hashOf(input.value.value) !== hashOf(event.input) ? input.value : undefined,
+    result: result.value,
+    updatedOutput: output.value,
     suppressOutput: answers.some(({ answer }) => answer.suppressOutput === true),
     context: answers.flatMap(({ answer }) => answer.context ?? []),
     auditRefs: answers.flatMap(({ answer }) => answer.auditRefs ?? []),
@@ -162,7 +150,7 @@ const denialOf = ({ name }: Hook, answer: Answered): Denied | undefined => {
   return denied(answer.denial ?? fail('hook-denied', { hook: name, reason: reason ?? 'no reason given' }))
 }
 
-type Merged = Denied | { readonly kind: 'none' } | { readonly kind: 'value'; readonly value: JsonValue }
+type Merged = Denied | { readonly kind: 'merged'; readonly value: Value | undefined }
 
 const merged = (
   answers: readonly { readonly hook: Hook; readonly answer: HookAnswer }[],
@@ -179,10 +167,7 @@ const merged = (
     }
     edits.push({ hook: hook.name, value: snapshot.value })
   }
-  if (edits.length === 0) return { kind: 'none' }
-  const outcome = mergeEdits(base, edits)
-  if (outcome.kind === 'merged') return { kind: 'value', value: outcome.value }
-  return denied(fail('hooks-disagree', { hooks: outcome.hooks.join(', '), key: outcome.key }))
+  return mergeEdits(base, edits)
 }
 
 interface Edit {
@@ -190,20 +175,19 @@ interface Edit {
   readonly value: JsonValue
 }
 
-type MergedEdits =
-  | { readonly kind: 'merged'; readonly value: JsonValue }
-  | { readonly kind: 'disagreement'; readonly key: string; readonly hooks: readonly string[] }
-
 /**
  * Joins edits of different keys and equal edits. Different edits of one key are a disagreement, so that the order of
  * the hooks does not matter.
  */
-const mergeEdits = (base: JsonValue | undefined, edits: readonly Edit[]): MergedEdits => {
+const mergeEdits = (base: JsonValue | undefined, edits: readonly Edit[]): Merged => {
   const [first, ...others] = edits
-  if (first === undefined) return { kind: 'merged', value: base ?? null }
-  if (others.every(({ value }) => isSame(value, first.value))) return { kind: 'merged', value: first.value }
+  if (first === undefined || others.every(({ value }) => isSame(value, first.value)))
+    return { kind: 'merged', value: first && { value: first.value } }
   if (!isMapping(base) || !edits.every(({ value }) => isMapping(value)))
-    return { kind: 'disagreement', key: 'all of it', hooks: edits.map(({ hook }) => hook) }
+    return disagreement(
+      'all of it',
+      edits.map(({ hook }) => hook),
+    )
 
   const changes = new Map<string, { readonly hook: string; readonly value: JsonValue | undefined }>()
   for (const { hook, value } of edits) {
@@ -213,21 +197,17 @@ const mergeEdits = (base: JsonValue | undefined, edits: readonly Edit[]): Merged
       const after = value[key]
       if (isSame(before, after)) continue
       const earlier = changes.get(key)
-      if (earlier !== undefined && !isSame(earlier.value, after))
-        return { kind: 'disagreement', key, hooks: [earlier.hook, hook] }
+      if (earlier !== undefined && !isSame(earlier.value, after)) return disagreement(key, [earlier.hook, hook])
       changes.set(key, { hook, value: after })
     }
   }
-  const merged = { ...base, ...Object.fromEntries(Array.from(changes, ([key, { value }]) => [key, value])) }
-  return {
-    kind: 'merged',
-    value: Object.freeze(
-      Object.fromEntries(
-        Object.entries(merged).filter((entry): entry is [string, JsonValue] => entry[1] !== undefined),
-      ),
-    ),
-  }
+  const changed = { ...base, ...Object.fromEntries(Array.from(changes, ([key, { value }]) => [key, value])) }
+  const kept = Object.entries(changed).filter((entry): entry is [string, JsonValue] => entry[1] !== undefined)
+  return { kind: 'merged', value: { value: Object.freeze(Object.fromEntries(kept)) } }
 }
+
+const disagreement = (key: string, hooks: readonly string[]): Denied =>
+  denied(fail('hooks-disagree', { hooks: hooks.join(', '), key }))
 
 const isSame = (one: JsonValue | undefined, other: JsonValue | undefined): boolean => {
   if (one === undefined || other === undefined) return one === other
