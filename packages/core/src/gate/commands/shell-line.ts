@@ -43,12 +43,12 @@ interface SplitLine {
 
 export const splitLine = (line: string): SplitLine => {
   const reader = newReader(line)
-  let step: Step | undefined
+  let step: keyof typeof STEPS | undefined
   while (reader.at < line.length) {
     const start = reader.at
     const isAwaiting = reader.awaited.length > 0
     step = nextStep(reader)
-    take(step, reader)
+    STEPS[step](reader)
     // Shells differ on a here-document behind a newline in quotes or in a substitution.
     if (isAwaiting && step !== 'newline' && line.slice(start, reader.at).includes('\n')) giveUp(reader)
   }
@@ -69,11 +69,7 @@ export const splitLine = (line: string): SplitLine => {
   }
 }
 
-/** What stands at the reader's place. */
-type Step =
-  'blank' | 'continuation' | 'newline' | 'comment' | 'pattern' | 'redirection' | 'parenthesis' | 'operator' | 'word'
-
-const nextStep = (reader: LineReader): Step => {
+const nextStep = (reader: LineReader): keyof typeof STEPS => {
   const letter = letterAt(reader)
   if (letter === ' ' || letter === '\t') return 'blank'
   if (isContinued(reader)) return 'continuation'
@@ -83,45 +79,6 @@ const nextStep = (reader: LineReader): Step => {
   if (letter === '<' || letter === '>' || reader.line.startsWith('&>', reader.at)) return 'redirection'
   if (letter === '(') return 'parenthesis'
   return isWordEnd(letter) ? 'operator' : 'word'
-}
-
-const take = (step: Step, reader: LineReader): void => {
-  switch (step) {
-    case 'blank':
-      reader.at += 1
-      return
-    case 'continuation':
-      skipContinuation(reader)
-      return
-    case 'newline':
-      takeNewline(reader)
-      return
-    case 'comment':
-      reader.isPlain = false
-      reader.at = endOfLine(reader.line, reader.at)
-      return
-    case 'pattern':
-      passPattern(reader)
-      return
-    case 'redirection':
-      redirect(reader)
-      return
-    case 'parenthesis':
-      takeParenthesis(reader)
-      return
-    case 'operator':
-      takeOperator(reader)
-      return
-    case 'word':
-      takeWord(reader)
-  }
-}
-
-const takeNewline = (reader: LineReader): void => {
-  endCommand(reader)
-  reader.at += 1
-  reader.isPlain = false
-  if (reader.awaited.length > 0) readDocuments(reader)
 }
 
 const takeOperator = (reader: LineReader): void => {
@@ -217,3 +174,26 @@ const passElements = (reader: LineReader): boolean => {
   reader.at += 1
   return true
 }
+
+/** How the reader passes what stands at its place. */
+const STEPS = {
+  blank: (reader) => {
+    reader.at += 1
+  },
+  continuation: skipContinuation,
+  newline: (reader) => {
+    endCommand(reader)
+    reader.at += 1
+    reader.isPlain = false
+    if (reader.awaited.length > 0) readDocuments(reader)
+  },
+  comment: (reader) => {
+    reader.isPlain = false
+    reader.at = endOfLine(reader.line, reader.at)
+  },
+  pattern: passPattern,
+  redirection: redirect,
+  parenthesis: takeParenthesis,
+  operator: takeOperator,
+  word: takeWord,
+} as const satisfies Readonly<Record<string, (reader: LineReader) => void>>
