@@ -153,21 +153,13 @@ export const evaluated = ({ model, input, command, context }: Draft): Pick<Evalu
 
 const MAX_RULES_SHOWN = 16
 
-const explainRules = ({
-  deciding,
-  overruled,
-  locked,
-  untrusted,
-}: Pick<RuleVerdict, 'deciding' | 'overruled' | 'locked' | 'untrusted'>): readonly ExplainedRule[] =>
-  // Most calls match no rule.
-  deciding.length + overruled.length + locked.length + untrusted.length === 0
-    ? []
-    : [
-        ...standing(deciding, 'decides'),
-        ...standing(overruled, 'overruled'),
-        ...standing(locked, 'locked'),
-        ...standing(untrusted, 'untrusted'),
-      ].slice(0, MAX_RULES_SHOWN)
+const explainRules = ({ deciding, overruled, locked, untrusted }: RuleVerdict): readonly ExplainedRule[] =>
+  [
+    ...standing(deciding, 'decides'),
+    ...standing(overruled, 'overruled'),
+    ...standing(locked, 'locked'),
+    ...standing(untrusted, 'untrusted'),
+  ].slice(0, MAX_RULES_SHOWN)
 
 const standing = (rules: readonly Rule[], as: ExplainedRule['standing']): readonly ExplainedRule[] =>
   rules.map(({ id, effect, source, place, because }) => ({ ref: id, effect, source, place, because, standing: as }))

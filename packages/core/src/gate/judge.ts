@@ -13,7 +13,7 @@ import type { GateSettings } from './gate-settings.js'
 import { messageOf } from './message-of.js'
 import { answerOfMode } from './rules/modes.js'
 import type { Mode, ModeAnswer, ModeQuestion } from './rules/modes.js'
-import { EFFECTS } from './rules/rule.js'
+import { strictest } from './rules/rule.js'
 import type { Effect, Rule } from './rules/rule.js'
 import type { RuleIndex } from './rules/rule-index.js'
 import type { DestructiveFacts, GateTool } from './tool.js'
@@ -75,15 +75,23 @@ export const judge = async (
   return { draft, verdict: verdictOf(answer, found, question, stance, settings) }
 }
 
-const questionOf = ({ rules, call, destructive }: Draft, tool: GateTool, stance: HookStance): ModeQuestion => ({
-  effect:
-    // No rule and no classifier lets a tool run without its sandbox: a person does.
-    call.widening?.after === 'unconfined'
-      ? 'ask'
-      : (EFFECTS.find((effect) => effect === rules.effect || effect === stance.effect) ?? 'unmatched'),
-  obligation: call.widening !== undefined ? 'widening' : tool.needsApproval ? 'approval' : 'none',
-  isLowRisk: tool.boundary.risk.level === 'low' && destructive === undefined,
-  isReadOnly: tool.isReadOnly && destructive === undefined,
+const questionOf = ({ rules, call, destructive }: Draft, tool: GateTool, stance: HookStance): ModeQuestion => {
+  const question = usualQuestion(tool, strictest([rules, stance]), { isDestructive: destructive !== undefined })
+  if (call.widening === undefined) return question
+  // No rule and no classifier lets a tool run without its sandbox: a person does.
+  const effect = call.widening.after === 'unconfined' ? 'ask' : question.effect
+  return { ...question, effect, obligation: 'widening' }
+}
+
+const usualQuestion = (
+  tool: GateTool,
+  effect: ModeQuestion['effect'],
+  { isDestructive }: { readonly isDestructive: boolean },
+): ModeQuestion => ({
+  effect,
+  obligation: tool.needsApproval ? 'approval' : 'none',
+  isLowRisk: tool.boundary.risk.level === 'low' && !isDestructive,
+  isReadOnly: tool.isReadOnly && !isDestructive,
   isSandboxed: tool.runs === 'sandboxed' && tool.hasPolicy,
 })
 
@@ -207,17 +215,10 @@ const classify = async (
 /** What a call of the tool gets, if no hook and no rule about arguments concerns it. */
 export const usualOutcome = (tool: GateTool, sets: readonly RuleSet[], mode: Mode): Effect => {
   const rules = sets.flatMap((set) => set.rules.filter((rule) => isAboutTool(rule, tool.name)))
-  const effect = EFFECTS.find((candidate) => rules.some((rule) => rule.effect === candidate)) ?? 'unmatched'
+  const effect = strictest(rules)
   if (effect === 'deny') return 'deny'
   const isDestructive = tool.destructive !== undefined || rules.some(({ destructive }) => destructive !== undefined)
-  const { kind } = answerOfMode(mode, {
-    effect,
-    obligation: tool.needsApproval ? 'approval' : 'none',
-    isLowRisk: tool.boundary.risk.level === 'low' && !isDestructive,
-    isReadOnly: tool.isReadOnly && !isDestructive,
-    isSandboxed: tool.runs === 'sandboxed' && tool.hasPolicy,
-  })
-  switch (kind) {
+  switch (answerOfMode(mode, usualQuestion(tool, effect, { isDestructive })).kind) {
     case 'run':
       return 'allow'
     case 'ask':

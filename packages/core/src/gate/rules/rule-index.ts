@@ -5,7 +5,7 @@ import type { CallFacts } from '../call-facts.js'
 import type { TextPattern } from '../commands/text-pattern.js'
 import type { RuleSet } from './load-rules.js'
 import { matcherOf } from './conditions.js'
-import { EFFECTS, RULE_SOURCES } from './rule.js'
+import { RULE_SOURCES, strictest } from './rule.js'
 import type { Effect, Rule } from './rule.js'
 import { fileRules } from './rule-shelves.js'
 import type { FindRules } from './rule-shelves.js'
@@ -69,7 +69,7 @@ export const indexRules = (sets: readonly RuleSet[]): RuleIndex => {
     const untrusted =
       unvouched.size === 0 ? [] : inOrder.filter((rule) => unvouched.has(rule) && !locked.includes(rule))
     const counting = inOrder.filter((rule) => !locked.includes(rule) && !untrusted.includes(rule))
-    const effect = EFFECTS.find((candidate) => counting.some((rule) => rule.effect === candidate)) ?? 'unmatched'
+    const effect = strictest(counting)
     return {
       effect,
       deciding: counting.filter((rule) => rule.effect === effect),

@@ -10,6 +10,9 @@ import type { DestructiveFacts } from '../tool.js'
 export const EFFECTS = ['deny', 'ask', 'allow'] as const
 export type Effect = (typeof EFFECTS)[number]
 
+export const strictest = (given: readonly { readonly effect: string }[]): Effect | 'unmatched' =>
+  EFFECTS.find((effect) => given.some((each) => each.effect === effect)) ?? 'unmatched'
+
 /** In the order in which reasons name them. All sources count alike. */
 export const RULE_SOURCES = ['managed', 'bundled', 'project', 'user', 'session', 'command_line'] as const
 export type RuleSource = (typeof RULE_SOURCES)[number]
