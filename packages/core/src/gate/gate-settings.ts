@@ -47,12 +47,7 @@ export interface GateSettings {
   /** Called before and after every hook. Its rejection ends the decision. */
   readonly onHook?: (report: HookReport) => Promise<void>
   /** In milliseconds. */
-  readonly lifetimes?: {
-    readonly hook?: number
-    readonly classifier?: number
-    readonly permit?: number
-    readonly approval?: number
-  }
+  readonly lifetimes?: { readonly [What in keyof typeof LIFETIMES]?: number }
 }
 
 const LIFETIMES = { hook: 10_000, classifier: 30_000, permit: 60_000, approval: 15 * 60_000 } as const

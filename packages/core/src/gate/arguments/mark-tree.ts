@@ -33,24 +33,18 @@ const MAX_DEPTH = 24
 /** Finds the marks of pathRead() and similar in a JSON Schema, or in a schema of zod, valibot and others. */
 export const findMarks = (schema: unknown): MarkTree => {
   const tree = grow()
-  visit(schema, tree, { root: schema, depth: 0 })
+  visit(schema, tree, schema, 0)
   return tree
 }
 
-interface Place {
-  /** Where `#/…` references of JSON Schema start. */
-  readonly root: unknown
-  readonly depth: number
-}
-
-const visit = (schema: unknown, into: GrowingTree, { root, depth }: Place): void => {
+/** `root`: where `#/…` references of JSON Schema start. */
+const visit = (schema: unknown, into: GrowingTree, root: unknown, depth: number): void => {
   if ((typeof schema !== 'object' && typeof schema !== 'function') || schema === null || depth > MAX_DEPTH) return
   addMark(schema, into)
-  const deeper = { root, depth: depth + 1 }
   const parts = isStandardSchema(schema) ? partsOfLibrarySchema(schema) : partsOfJsonSchema(schema as JsonSchema, root)
-  for (const same of parts.same) visit(same, into, deeper)
-  for (const [key, child] of parts.keys) visit(child, getOrAdd(into.keys, key, grow), deeper)
-  for (const child of parts.each) visit(child, (into.each ??= grow()), deeper)
+  for (const same of parts.same) visit(same, into, root, depth + 1)
+  for (const [key, child] of parts.keys) visit(child, getOrAdd(into.keys, key, grow), root, depth + 1)
+  for (const child of parts.each) visit(child, (into.each ??= grow()), root, depth + 1)
 }
 
 const addMark = (schema: object, into: GrowingTree): void => {

@@ -3,7 +3,7 @@
 import { parseAbsolutePath } from '../../policy/index.js'
 import type { AbsolutePath } from '../../policy/index.js'
 
-interface CellPlaces {
+export interface CellPlaces {
   readonly cwd: AbsolutePath
   readonly home: AbsolutePath
 }

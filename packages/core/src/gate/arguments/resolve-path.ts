@@ -35,16 +35,13 @@ export type MayExist = (path: string) => boolean
 /** With fewer words, a look at each is faster. */
 const MANY = 64
 
-const always: MayExist = () => true
-
 /**
  * Arguments may have a hundred thousand words, and each may be the name of a file. One list of the working directory
  * rules out nearly all of them. Names are compared as the laxest file system does.
  */
 export const existingNames = (words: number, cwd: AbsolutePath, list: ListFolder): MayExist => {
-  if (words < MANY) return always
-  const names = list(cwd)
-  if (names === undefined) return always
+  const names = words < MANY ? undefined : list(cwd)
+  if (names === undefined) return () => true
   const known = new Set(names.map(fold))
   return (path) => {
     const rest = path.slice(cwd.length + 1)

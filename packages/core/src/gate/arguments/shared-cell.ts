@@ -3,6 +3,7 @@
 import { isReadable, wildcardMatches } from '../../policy/index.js'
 import type { AbsolutePath, Boundary, StanceSection, WildcardPart } from '../../policy/index.js'
 
+import type { CellPlaces } from './path-spelling.js'
 import type { ListFolder, ResolvePath } from './resolve-path.js'
 
 /** A cell that serves tools with different policies. It grants what all of them grant together. */
@@ -18,11 +19,6 @@ export const isNoneIn = ({ boundary, hasOtherPolicies }: SharedCell, section: St
   return section === 'network' ? boundary.network.kind !== 'none' : boundary[section].length > 0
 }
 
-interface Places {
-  readonly cwd: AbsolutePath
-  readonly home: AbsolutePath
-}
-
 const MOST_LETTERS = 4096
 const MOST_ALTERNATIVES = 64
 const VARIABLE = /^\$(?:\{(?<braced>\w+)\}|(?<plain>[A-Za-z_]\w*))(?=\/|$)/
@@ -33,7 +29,7 @@ const WRAPPINGS = [/^@+(.+)$/su, /^'(.+)'$/su, /^"(.+)"$/su, /^[\w-]+=(.+)$/su]
 const SHELL_FOLDER = /^(?:~\+|\$\(pwd\)|`pwd`)(?=\/)/
 
 /** Other texts that a program makes of a text before it opens it: `@file`, `$PWD/file`, `{a,b}/file`. */
-export const rewritingsOf = (text: string, places: Places): readonly string[] => {
+export const rewritingsOf = (text: string, places: CellPlaces): readonly string[] => {
   if (text.length > MOST_LETTERS || !/[@${'"=~`]/.test(text)) return []
   const unwrapped = WRAPPINGS.flatMap((wrapping) => wrapping.exec(text)?.[1] ?? [])
   const unmarked = [...unwrapped, ...[text, ...unwrapped].map((each) => each.replace(SHELL_FOLDER, places.cwd))]
@@ -42,7 +38,7 @@ export const rewritingsOf = (text: string, places: Places): readonly string[] =>
 }
 
 /** A variable of unknown value could lead anywhere, so its text counts as an absolute path, which is not granted. */
-const withoutVariable = (text: string, { cwd, home }: Places): readonly string[] => {
+const withoutVariable = (text: string, { cwd, home }: CellPlaces): readonly string[] => {
   const found = VARIABLE.exec(text)
   if (found === null) return []
   const name = found.groups?.['braced'] ?? found.groups?.['plain']
@@ -78,7 +74,7 @@ const LONGEST_NAME = 255
  */
 export const mayBeNew = (
   { boundary }: SharedCell,
-  { cwd }: Places,
+  { cwd }: CellPlaces,
   spelled: AbsolutePath,
   resolved: AbsolutePath | undefined,
   resolve: ResolvePath,
@@ -96,7 +92,7 @@ const IS_PATTERN = /[*?[]/
  * The existing files that a pattern in the working directory matches, such as `b/*`. Undefined if it is not a pattern
  * of paths: without a folder (`*.ts`), or from any depth (`**`), it says what to search for.
  */
-export const filesMatching = (path: string, { cwd }: Places, list: ListFolder): readonly string[] | undefined => {
+export const filesMatching = (path: string, { cwd }: CellPlaces, list: ListFolder): readonly string[] | undefined => {
   const [first = '', ...rest] = path.slice(cwd.length + 1).split('/')
   if (!IS_PATTERN.test(path) || rest.length === 0 || first.startsWith('**')) return undefined
   let found: readonly string[] = [cwd]

@@ -62,7 +62,15 @@ export interface PermitUse {
   readonly now: number
 }
 
-export type PermitProblem = 'not-a-permit' | 'other-tool' | 'other-arguments' | 'other-policy' | 'expired' | 'spent'
+const PROBLEMS = {
+  'not-a-permit': 'the gate did not mint it',
+  'other-tool': 'it is for another tool',
+  'other-arguments': 'it is for other arguments',
+  'other-policy': 'it is for another policy',
+  'expired': 'it has expired',
+  'spent': 'it was for one call, and is used',
+} as const
+export type PermitProblem = keyof typeof PROBLEMS
 
 export type CheckedPermit =
   | { readonly kind: 'valid'; readonly terms: PermitTerms; readonly arguments: JsonValue }
@@ -84,15 +92,6 @@ export const checkPermit = (permit: unknown, use: PermitUse): CheckedPermit => {
     return { kind: 'refused', problem: 'other-arguments' }
   if (!MintedPermit.spend(permit as MintedPermit)) return { kind: 'refused', problem: 'spent' }
   return { kind: 'valid', terms, arguments: snapshot.value }
-}
-
-const PROBLEMS: Readonly<Record<PermitProblem, string>> = {
-  'not-a-permit': 'the gate did not mint it',
-  'other-tool': 'it is for another tool',
-  'other-arguments': 'it is for other arguments',
-  'other-policy': 'it is for another policy',
-  'expired': 'it has expired',
-  'spent': 'it was for one call, and is used',
 }
 
 /** The arguments to run with, or an error. */

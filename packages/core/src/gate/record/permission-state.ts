@@ -30,9 +30,7 @@ export const permissionStateSchema = (): Schema =>
     'What decides about calls at the moment: the mode, the rules and where they come from, and whether ' +
       'somebody can be asked.',
     PERMISSION_STATE,
-    {
-      required: ['mode', 'rules', 'policy_sources', 'interactive'],
-    },
+    { required: ['mode', 'rules', 'policy_sources', 'interactive'] },
   )
 
 export const describeState = ({
