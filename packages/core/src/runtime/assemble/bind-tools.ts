@@ -5,7 +5,7 @@ import type { SecretSource } from '../../egress/index.js'
 import { parseAbsolutePath } from '../../policy/index.js'
 
 import type { AuditLog } from '../audit/audit-log.js'
-import { auditOwnFiles } from '../audit/audit-own-files.js'
+import { auditOwnFiles } from '../audit/audit-files.js'
 import { unconfinedTool } from '../call/unconfined-tool.js'
 import type { CordonOptions } from '../cordon-options.js'
 import { sourcesOf } from '../network/index.js'

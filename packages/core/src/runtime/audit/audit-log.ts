@@ -6,8 +6,7 @@ import { PLATFORM, describeSelf } from '../../platform/index.js'
 import { monotonicMs } from '../../shapes/index.js'
 import type { CordonEvent } from '../events/event.js'
 
-import { unwritable } from './audit-error.js'
-import { anchorOf, preparePath } from './audit-files.js'
+import { anchorOf, preparePath, unwritable } from './audit-files.js'
 import type { AuditPlaces } from './audit-files.js'
 import { createWriter } from './audit-writer.js'
 

@@ -4,11 +4,14 @@ import type { FileHandle } from 'node:fs/promises'
 import { codeOf } from '../../errors/index.js'
 
 import { fullFile, listFullFiles, statOf } from './audit-files.js'
-import { createLineReader } from './file-lines.js'
-import type { FileLine, LineReader } from './file-lines.js'
+import { MAX_LINE_BYTES } from './chain.js'
 
-export interface LogLine extends FileLine {
+export interface LogLine {
   readonly file: string
+  /** From 1 in each file. */
+  readonly number: number
+  /** Empty where the line is too long. */
+  readonly text: string
 }
 
 /** Reads all files of a log in their order, also while it is written and rotated. */
@@ -24,27 +27,24 @@ export interface LogReader {
   readonly close: () => Promise<void>
 }
 
-interface Current {
-  readonly handle: FileHandle
-  readonly reader: LineReader
-}
+type LineReader = ReturnType<typeof createLineReader>
 
 export const createLogReader = (log: string): LogReader => {
   const files: string[] = []
   const missing: number[] = []
-  let current: Current | undefined
+  let current: LineReader | undefined
   let file = 1
 
   const isFull = (): boolean => statOf(fullFile(log, file)) !== undefined
 
   /** The file with the next number, under its current name. */
-  const openNext = async (): Promise<Current | undefined> => {
+  const openNext = async (): Promise<LineReader | undefined> => {
     for (;;) {
       const handle = (await openIfThere(fullFile(log, file))) ?? (await openCurrent())
       if (handle === undefined) return undefined
       if (handle === 'renamed') continue
       files.push(isFull() ? fullFile(log, file) : log)
-      return { handle, reader: createLineReader(handle) }
+      return createLineReader(handle)
     }
   }
 
@@ -68,21 +68,21 @@ export const createLogReader = (log: string): LogReader => {
         if (current === undefined) return
         // Checked before reading, so that every line up to the rename is read.
         const wasFull = isFull()
-        for await (const line of current.reader.lines()) yield { ...line, file: wasFull ? fullFile(log, file) : log }
+        for await (const line of current.lines()) yield { ...line, file: wasFull ? fullFile(log, file) : log }
         if (!wasFull) {
           if (isFull()) continue
           return
         }
-        await current.handle.close()
+        await current.close()
         current = undefined
         file += 1
       }
     },
-    unfinished: () => current?.reader.unfinished() ?? 0,
+    unfinished: () => current?.unfinished() ?? 0,
     files: () => files,
     missing: () => missing,
     close: async () => {
-      await current?.handle.close()
+      await current?.close()
       current = undefined
     },
   }
@@ -94,5 +94,54 @@ const openIfThere = async (path: string): Promise<FileHandle | undefined> => {
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return undefined
     throw error
+  }
+}
+
+const LINE_FEED = 0x0a
+const CHUNK_BYTES = 256 * 1024
+
+/** Reads the whole lines of a file. */
+const createLineReader = (handle: FileHandle) => {
+  const chunk = Buffer.alloc(CHUNK_BYTES)
+  let parts: Buffer[] = []
+  let length = 0
+  let at = 0
+  let number = 0
+
+  const add = (part: Buffer): void => {
+    length += part.length
+    // Copied, because the chunk is used again.
+    if (length <= MAX_LINE_BYTES) parts.push(Buffer.from(part))
+  }
+  const take = () => {
+    number += 1
+    const text = length > MAX_LINE_BYTES ? '' : Buffer.concat(parts).toString('utf8')
+    parts = []
+    length = 0
+    return { number, text }
+  }
+
+  return {
+    /** Called again, it continues behind the last whole line. */
+    async *lines() {
+      for (;;) {
+        const { bytesRead } = await handle.read(chunk, 0, chunk.length, at)
+        if (bytesRead === 0) return
+        at += bytesRead
+        const bytes = chunk.subarray(0, bytesRead)
+        const found: ReturnType<typeof take>[] = []
+        let begin = 0
+        for (let feed = bytes.indexOf(LINE_FEED); feed !== -1; feed = bytes.indexOf(LINE_FEED, begin)) {
+          add(bytes.subarray(begin, feed))
+          begin = feed + 1
+          found.push(take())
+        }
+        if (begin < bytes.length) add(bytes.subarray(begin))
+        yield* found
+      }
+    },
+    /** The number of bytes after the last whole line. */
+    unfinished: () => length,
+    close: () => handle.close(),
   }
 }

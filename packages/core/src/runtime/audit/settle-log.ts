@@ -1,18 +1,25 @@
 // Makes log and anchor agree before anything is written: after another writer, a killed one, or a power cut. Any other
 // difference means that somebody changed the log. Then nothing is written until a person has looked at it.
-import { closeSync, fdatasyncSync, fstatSync, ftruncateSync, openSync, renameSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  fdatasyncSync,
+  fstatSync,
+  ftruncateSync,
+  openSync,
+  readSync,
+  renameSync,
+  writeFileSync,
+} from 'node:fs'
 
 import { codeOf, fail } from '../../errors/index.js'
-import type { EventOf } from '../events/event.js'
 
+import type { EventOf } from '../events/event.js'
 import { openAnchor } from './anchor.js'
 import type { Anchor, AnchorFile } from './anchor.js'
-import { broken } from './audit-error.js'
-import { fullFile, isSameFile, openLogFile, statOf, tornFile } from './audit-files.js'
+import { broken, fullFile, isSameFile, openLogFile, statOf, tornFile } from './audit-files.js'
 import type { AuditPlaces, OpenFile } from './audit-files.js'
-import { CHAIN_BEGIN, hashText } from './chain.js'
+import { CHAIN_BEGIN, hashText, readLine } from './chain.js'
 import type { ChainEnd } from './chain.js'
-import { readRange, walkTail } from './tail.js'
 
 /** The files that a writer holds open, and the state it left them in. */
 export interface HeldLog {
@@ -214,4 +221,43 @@ const putAside = (path: string, torn: Buffer, sequence: number): string => {
     }
   }
   throw broken(path, 'there are too many unfinished lines beside it')
+}
+
+const LINE_FEED = 0x0a
+
+/** The whole lines that continue the chain: how many lines and bytes, and where the chain then ends. */
+const walkTail = (
+  tail: Buffer,
+  from: ChainEnd,
+): { readonly end: ChainEnd; readonly lines: number; readonly bytes: number } => {
+  let end = from
+  let lines = 0
+  let at = 0
+  for (;;) {
+    const feed = tail.indexOf(LINE_FEED, at)
+    if (feed === -1) break
+    const read = readLine(tail.toString('utf8', at, feed))
+    if (
+      read.kind === 'unreadable' ||
+      !read.isIntact ||
+      read.line.previous !== end.hash ||
+      read.line.sequence !== end.sequence + 1
+    )
+      break
+    end = { sequence: read.line.sequence, hash: read.line.hash }
+    lines += 1
+    at = feed + 1
+  }
+  return { end, lines, bytes: at }
+}
+
+const readRange = (descriptor: number, from: number, to: number): Buffer => {
+  const bytes = Buffer.alloc(to - from)
+  let at = 0
+  while (at < bytes.length) {
+    const read = readSync(descriptor, bytes, at, bytes.length - at, from + at)
+    if (read === 0) break
+    at += read
+  }
+  return bytes.subarray(0, at)
 }

@@ -1,12 +1,13 @@
 import { PLATFORM } from '../../platform/index.js'
 
+import type { EventOf } from '../events/event.js'
 import { readAnchorAt } from './anchor.js'
 import type { Anchor, ReadAnchor } from './anchor.js'
 import { anchorOf, fullFile, statOf } from './audit-files.js'
+import { CHAIN_BEGIN, readLine } from './chain.js'
 import type { ChainEnd } from './chain.js'
-import { createChainCheck } from './chain-check.js'
-import type { AuditProblem } from './chain-check.js'
 import { createLogReader } from './log-reader.js'
+import type { LogLine } from './log-reader.js'
 
 export interface AuditReport {
   readonly isIntact: boolean
@@ -81,7 +82,7 @@ const verifyOnce = async (path: string, anchorPath: string, before: ReadAnchor |
         'writer was killed just then (the next one records it), or somebody else wrote them',
     )
   }
-  const all = [...check.problems(), ...problems]
+  const all = [...check.problems, ...problems]
   return {
     isIntact: all.length === 0,
     files: reader.files(),
@@ -90,7 +91,7 @@ const verifyOnce = async (path: string, anchorPath: string, before: ReadAnchor |
     anchor: known === undefined ? null : { sequence: known.sequence, hash: known.hash },
     problems: all,
     notes: [
-      ...check.notes(),
+      ...check.notes,
       ...((before?.damaged ?? 0) > 0 && known !== undefined
         ? ['one of the two slots of the anchor is damaged; the other one is used']
         : []),
@@ -113,4 +114,107 @@ const describeCut = (end: ChainEnd, { sequence, boot, synced }: Anchor): string 
   return isPowerCut
     ? `${cut}; or lost: the machine was started anew since, and these entries were not on the disk for certain`
     : cut
+}
+
+export interface AuditProblem {
+  readonly kind:
+    | 'edited'
+    | 'unreadable'
+    | 'torn'
+    | 'missing'
+    | 'reordered'
+    | 'unchained'
+    | 'truncated'
+    | 'replaced'
+    | 'unanchored'
+    | 'removed'
+    | 'no-anchor'
+    | 'bad-anchor'
+    | 'linked'
+  /** Null for a problem of the whole log. */
+  readonly file: string | null
+  readonly line: number | null
+  readonly sequence: number | null
+  readonly message: string
+}
+
+const MAX_PROBLEMS = 200
+
+/**
+ * Checks the lines of a log one after the other. After a problem it continues with the values of that line, so that one
+ * change is one problem. `known`: the line that the anchor knows.
+ */
+const createChainCheck = (known: ChainEnd | undefined) => {
+  const problems: AuditProblem[] = []
+  const notes: string[] = []
+  let lines = 0
+  let last: Pick<LogLine, 'file' | 'number'> = { file: '', number: 0 }
+  /** After an unreadable line there is no hash. */
+  let end: { readonly sequence: number; readonly hash: string | undefined } = CHAIN_BEGIN
+
+  const report = (kind: AuditProblem['kind'], sequence: number, message: string): void => {
+    if (problems.length < MAX_PROBLEMS) problems.push({ kind, file: last.file, line: last.number, sequence, message })
+  }
+
+  return {
+    problems,
+    notes,
+    take: (at: LogLine): void => {
+      lines += 1
+      last = at
+      const expected = end.sequence + 1
+      const line = `line ${at.number}`
+      const read = readLine(at.text)
+      if (read.kind === 'unreadable') {
+        report('unreadable', expected, `${line} cannot be read: ${read.problem}`)
+        end = { sequence: expected, hash: undefined }
+        return
+      }
+      const { sequence, previous, hash, event } = read.line
+      if (!read.isIntact) report('edited', sequence, `${line} was changed: its content does not fit its hash`)
+      if (sequence > expected) {
+        const missing =
+          sequence - expected === 1 ? `entry ${expected} is` : `entries ${expected} to ${sequence - 1} are`
+        report('missing', sequence, `before ${line}, the ${missing} missing`)
+      } else if (sequence < expected)
+        report('reordered', sequence, `${line} is out of order: entry ${sequence} after entry ${end.sequence}`)
+      else if (end.hash !== undefined && previous !== end.hash)
+        report('unchained', sequence, `${line} does not follow the line before it: that one was replaced`)
+      if (known?.sequence === sequence && known.hash !== hash)
+        report(
+          'replaced',
+          sequence,
+          `${line} is not the entry ${sequence} that the anchor knows: the log was replaced or written anew`,
+        )
+      if (event.type === 'audit.repaired') notes.push(`${at.file}:${at.number}: ${describeRepair(event)}`)
+      end = { sequence, hash }
+    },
+    /** Takes the number of bytes after the last whole line. */
+    takeRest: (bytes: number): void => {
+      if (bytes === 0) return
+      last = { file: last.file, number: last.number + 1 }
+      report(
+        'torn',
+        end.sequence + 1,
+        `line ${last.number} was not finished: ${bytes} bytes without an end; a writer that ` +
+          'was killed leaves this, and the next one repairs and records it',
+      )
+    },
+    end: (): ChainEnd => ({ sequence: end.sequence, hash: end.hash ?? '' }),
+    lines: () => lines,
+  }
+}
+
+const describeRepair = ({
+  adopted_lines: adopted,
+  torn_bytes: torn,
+  torn_file: aside,
+  lost_lines: lost,
+}: EventOf<'audit.repaired'>): string => {
+  const repairs = [
+    ...(adopted === 0 ? [] : [`${adopted} lines that the anchor did not know of were kept`]),
+    ...(torn === 0 ? [] : [`${torn} bytes of an unfinished line were put into ${aside ?? 'a file'}`]),
+    ...(lost === 0 ? [] : [`${lost} lines that were not on the disk yet are lost`]),
+  ]
+  return `repaired after a writer was killed or the machine stopped: ${repairs.join(', ')}`
 }
