@@ -14,7 +14,7 @@ import type {
 import type { StreamPart } from './call/call-stream.js'
 import type { CallOptions, ResumedCallOptions, StreamOptions, UnconfinedOptions } from './cordon-options.js'
 import type { Listener } from './events/event-stream.js'
-import type { EventType } from './events/event-types.js'
+import type { EventType } from './events/event-parts.js'
 import type { ListedTool } from './model/list-tools.js'
 import type { ModelCall } from './model/model-call.js'
 import type { ToolResult } from './result/tool-result.js'

@@ -8,7 +8,7 @@ import type { CallTurns } from '../call/call-turns.js'
 import type { CordonOptions, HostHook } from '../cordon-options.js'
 import type { EventStream } from '../events/event-stream.js'
 import type { RegisteredCalls } from '../registry/registered-calls.js'
-import { recordHook } from '../result/hook-events.js'
+import { recordHook } from '../events/call-record.js'
 import { listOnHost, resolveOnHost } from '../settings/host-paths.js'
 import type { BoundTool } from '../tools/bound-tool.js'
 

@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto'
 import { fail } from '../../errors/index.js'
 import { PLATFORM, describeSelf } from '../../platform/index.js'
 import { monotonicMs } from '../../shapes/index.js'
+import { createBatches } from '../events/batches.js'
 import type { CordonEvent } from '../events/event.js'
 
 import { anchorOf, preparePath, unwritable } from './audit-files.js'
@@ -48,12 +49,6 @@ export interface AuditLog {
   readonly close: () => Promise<void>
 }
 
-interface Waiting {
-  readonly events: readonly CordonEvent[]
-  readonly resolve: () => void
-  readonly reject: (error: unknown) => void
-}
-
 /** Opens a log, or begins one. Several processes may have the same one open. */
 export const openAuditLog = async ({
   path,
@@ -66,10 +61,8 @@ export const openAuditLog = async ({
     newId: randomUUID,
     ...given,
   }
-  const places = within(path, () => ({ log: preparePath(path), anchor: preparePath(anchorPath) }))
+  const places = placesOf(path, anchorPath)
   const writer = createWriter({ places, maxFileBytes, now, newId, boot: PLATFORM.bootId(), self: describeSelf() })
-  let waiting: Waiting[] = []
-  let flushing: Promise<void> | undefined
   let syncing: Promise<void> | undefined
   let timer: NodeJS.Timeout | undefined
   let failed: Error | undefined
@@ -109,26 +102,18 @@ export const openAuditLog = async ({
     }, syncAfter).unref()
   }
 
-  const flush = async (): Promise<void> => {
-    const batch = waiting
-    waiting = []
+  /** Each batch shares one write and one fsync. */
+  const batches = createBatches(async (appended: readonly (readonly CordonEvent[])[]) => {
     try {
       if (failed !== undefined) throw failed
-      await writeInTime(batch.flatMap(({ events }) => events))
+      await writeInTime(appended.flat())
       if (durability === 'fsync') await syncNow()
       else syncLater()
-      for (const { resolve } of batch) resolve()
     } catch (error) {
-      for (const { reject } of batch) reject(unwritable(places.log, error))
+      throw unwritable(places.log, error)
     }
-  }
-
-  const flushAll = async (): Promise<void> => {
-    // Events that are appended in one turn of the event loop, or while the disk is busy, share one write and one fsync.
-    await Promise.resolve()
-    while (waiting.length > 0) await flush()
-    flushing = undefined
-  }
+    return appended.map(() => undefined)
+  })
 
   try {
     await writeInTime([])
@@ -140,19 +125,14 @@ export const openAuditLog = async ({
   let isClosed = false
   return {
     places,
-    append: (events) =>
-      new Promise((resolve, reject) => {
-        if (isClosed) {
-          reject(fail('audit-unwritable', { path: places.log, problem: 'it was closed', fix: 'open it again' }))
-          return
-        }
-        waiting.push({ events, resolve, reject })
-        flushing ??= flushAll()
-      }),
+    append: async (events) => {
+      if (isClosed) throw fail('audit-unwritable', { path: places.log, problem: 'it was closed', fix: 'open it again' })
+      await batches.add(events)
+    },
     close: async () => {
       if (isClosed) return
       isClosed = true
-      while (flushing !== undefined) await flushing
+      await batches.idle()
       try {
         await syncing
         if (failed === undefined) await syncNow()
@@ -164,10 +144,10 @@ export const openAuditLog = async ({
   }
 }
 
-const within = <Value>(path: string, body: () => Value): Value => {
+const placesOf = (log: string, anchor: string): AuditPlaces => {
   try {
-    return body()
+    return { log: preparePath(log), anchor: preparePath(anchor) }
   } catch (error) {
-    throw unwritable(path, error)
+    throw unwritable(log, error)
   }
 }

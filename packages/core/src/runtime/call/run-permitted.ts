@@ -7,9 +7,8 @@ import { monotonicMs } from '../../shapes/index.js'
 
 import { NOTHING_RAN } from '../call-outcome.js'
 import type { CallHandlers, CallOutcome } from '../call-outcome.js'
-import { createBareRequests } from '../events/bare-requests.js'
-import { idsOf } from '../events/call-record.js'
 import { createEgressLog } from '../events/egress-log.js'
+import { idsOf } from '../events/call-record.js'
 import { endedBy } from '../events/process-ending.js'
 import { recordArguments } from '../events/recorded-arguments.js'
 import type { NetworkCall } from '../network/call-networks.js'
@@ -21,7 +20,7 @@ export const runPermitted = async <Tool extends CallTool>(
   services: CallServices<Tool>,
   tool: Tool,
   evaluation: Permitted,
-  { signal, session, onProgress, onOutput, onLog, attachment }: CallHandlers,
+  handlers: CallHandlers,
 ): Promise<CallOutcome> => {
   const { runner, events, record } = services
   const { permit, inputs, decision, grant } = evaluation
@@ -39,35 +38,30 @@ export const runPermitted = async <Tool extends CallTool>(
     start = 'recorded'
     requireCurrent()
   }
-  const reached = createEgressLog(events, idsOf(decision), record.egressEntries)
-  const bare = createBareRequests(boundary.credentials)
+  const reached = createEgressLog(events, idsOf(decision), boundary.credentials, record.egressEntries)
   const network: NetworkCall = {
     callId: decision.call_id,
     writeApproval: grant === undefined ? 'none' : 'recorded',
-    record: async (event) => {
-      await reached.record(event)
-      bare.take(event)
-    },
+    record: reached.record,
   }
-  const known = () => ({ egress: reached.summary(), bareRequests: bare.lines(), durationMs: monotonicMs() - began })
+  const known = () => ({
+    egress: reached.summary(),
+    bareRequests: reached.bareRequests(),
+    durationMs: monotonicMs() - began,
+  })
   let execution: Execution | undefined
   try {
     const input = requirePermit(permit, { tool: name, arguments: inputs.call, policyHash, now: services.now() })
     requireCurrent()
     // Cancelled while it waited for its turn: nothing has to be built.
-    if (signal?.aborted === true) throw fail('cancelled', {})
+    if (handlers.signal?.aborted === true) throw fail('cancelled', {})
     execution = await runner.run(tool, {
+      ...handlers,
       input,
       command: inputs.command,
-      signal,
-      onProgress,
-      onOutput,
-      onLog,
       callId: decision.call_id,
-      session,
       beforeStart,
       network,
-      attachment,
     })
     await reached.finish()
     return { ...execution, ...known() }

@@ -1,14 +1,15 @@
 // The events of a call, in their order.
-import type { Evaluation, PermissionDecision, PermissionState } from '../../gate/index.js'
+import type { Evaluation, HookAnswer, HookReport, PermissionDecision, PermissionState } from '../../gate/index.js'
 import type { ManifestVerdict } from '../../manifest/index.js'
-import { MOST_VIOLATIONS_TOLD, describeViolation } from '../../sandbox/index.js'
+import { describeViolation, MOST_VIOLATIONS_TOLD } from '../../sandbox/index.js'
 import type { SandboxProfile, UnconfinedProfile, Usage, Violation } from '../../sandbox/index.js'
 import { withoutUndefined } from '../../shapes/index.js'
 
 import type { EventStream } from './event-stream.js'
-import type { EventDraft, RecordedArguments } from './event.js'
+import type { EventDraft, EventOf, RecordedArguments } from './event.js'
 import { processEnded } from './process-ending.js'
 import type { CallIds, ProcessEnding } from './process-ending.js'
+
 export const idsOf = ({ call_id, tool, decision_id }: PermissionDecision): CallIds => ({ call_id, tool, decision_id })
 
 /** Events that are emitted in one turn of the event loop are written together. */
@@ -58,7 +59,7 @@ export const policyChanged = (
 ): EventDraft => ({ type: 'policy.changed', call_id, change, because, tool, policy_hash, permission_state })
 
 /** How a run ended. Null where it had no sandbox, process or usage. */
-export interface RunEnd {
+interface RunEnd {
   readonly profile: SandboxProfile | UnconfinedProfile | null
   readonly violations: readonly Violation[]
   readonly ending: ProcessEnding | null
@@ -96,3 +97,36 @@ export const ended = (
     { type: 'tool.completed', ...ids, ...completion },
   ]
 }
+
+/** Records a hook before and after it ran. */
+export const recordHook = async (events: EventStream, { hook, event, ...report }: HookReport): Promise<void> => {
+  const common = { call_id: event.callId, tool: event.tool, hook, point: event.point }
+  switch (report.kind) {
+    case 'started':
+      await events.emit({ type: 'hook.started', ...common })
+      return
+    case 'failed':
+      await events.emit({ type: 'hook.failed', ...common, problem: report.problem, duration_ms: report.durationMs })
+      return
+    case 'completed': {
+      const { decision = 'continue', reason = null, auditRefs = [] } = report.answer
+      await events.emit({
+        type: 'hook.completed',
+        ...common,
+        decision,
+        effects: effectsOf(report.answer),
+        reason,
+        audit_refs: auditRefs,
+        duration_ms: report.durationMs,
+      })
+    }
+  }
+}
+
+const effectsOf = (answer: HookAnswer): EventOf<'hook.completed'>['effects'] => [
+  ...('updatedInput' in answer ? (['input'] as const) : []),
+  ...('updatedOutput' in answer ? (['output'] as const) : []),
+  ...('result' in answer ? (['result'] as const) : []),
+  ...(answer.context === undefined ? [] : (['context'] as const)),
+  ...(answer.suppressOutput === true ? (['suppressed'] as const) : []),
+]

@@ -26,9 +26,8 @@ import {
 } from '../../shapes/index.js'
 import type { Read, Schema, Shape, Shapes } from '../../shapes/index.js'
 
-import { EGRESS_SUMMARY, PORT, RECORDED_ARGUMENTS, USAGE, VIOLATION } from './event-parts.js'
-import { EVENT_TYPES } from './event-types.js'
-import type { EventType } from './event-types.js'
+import { EGRESS_SUMMARY, EVENT_TYPES, PORT, RECORDED_ARGUMENTS, USAGE, VIOLATION } from './event-parts.js'
+import type { EventType } from './event-parts.js'
 
 /** A record with a file of its own. */
 const elsewhere = <Value>(name: string): Shape<Value> =>

@@ -1,7 +1,10 @@
 // The events of one session: numbers them, records them, then passes them to listeners.
+import { bug } from '../../errors/index.js'
+
+import type { EventType } from './event-parts.js'
+import { createBatches } from './batches.js'
 import type { CordonEvent, EventContext, EventDraft, EventOf } from './event.js'
-import type { EventType } from './event-types.js'
-import { recordable } from './recordable.js'
+import { cut, redactText } from './redact.js'
 
 export interface EventStreamSettings {
   readonly sessionId: string
@@ -34,13 +37,6 @@ export type Listener<Type extends EventType | '*'> = (
   event: Type extends EventType ? EventOf<Type> : CordonEvent,
 ) => unknown
 
-interface Waiting {
-  /** A copy without its number, made when it was emitted. */
-  readonly event: Omit<CordonEvent, 'sequence'>
-  readonly resolve: (event: CordonEvent) => void
-  readonly reject: (error: unknown) => void
-}
-
 const NOBODY_HEARS = Promise.resolve(undefined)
 
 export const createEventStream = ({
@@ -52,9 +48,7 @@ export const createEventStream = ({
   onListenerError,
 }: EventStreamSettings): EventStream => {
   const listeners = new Map<string, Set<(event: CordonEvent) => unknown>>()
-  let waiting: Waiting[] = []
   let lastSequence = 0
-  let pump: Promise<void> | undefined
 
   const isHeard = (type: EventType): boolean => listeners.has(type) || listeners.has('*')
   const tell = (event: CordonEvent): void => {
@@ -77,38 +71,23 @@ export const createEventStream = ({
   }
 
   /** Events get their numbers here, so that one that could not be recorded leaves no gap. */
-  const recordWaiting = async (): Promise<void> => {
-    const batch = waiting
-    waiting = []
-    const events = batch.map(
-      ({ event }, index) => Object.freeze({ ...event, sequence: lastSequence + index + 1 }) as CordonEvent,
+  const batches = createBatches(async (emitted: readonly Omit<CordonEvent, 'sequence'>[]) => {
+    const events = emitted.map(
+      (event, index) => Object.freeze({ ...event, sequence: lastSequence + index + 1 }) as CordonEvent,
     )
-    try {
-      await record?.(events)
-    } catch (error) {
-      for (const { reject } of batch) reject(error)
-      return
-    }
+    await record?.(events)
     lastSequence += events.length
-    for (const [index, event] of events.entries()) {
-      tell(event)
-      batch[index]?.resolve(event)
-    }
-  }
-
-  const pumpAll = async (): Promise<void> => {
-    // Events of one turn of the event loop are recorded together, and so are those that arrive meanwhile.
-    await Promise.resolve()
-    while (waiting.length > 0) await recordWaiting()
-    pump = undefined
-  }
+    events.forEach(tell)
+    return events
+  })
 
   return {
     sessionId,
     context,
     emit: (draft) => {
       if (record === undefined && !isHeard(draft.type)) return NOBODY_HEARS
-      return new Promise((resolve, reject) => {
+      return new Promise((resolve) => {
+        // A copy, made now: its maker may change the draft.
         const event = recordable({
           ...(context === undefined ? {} : { context }),
           ...draft,
@@ -116,8 +95,7 @@ export const createEventStream = ({
           timestamp: new Date(now()).toISOString(),
           session_id: sessionId,
         })
-        waiting.push({ event, resolve, reject })
-        pump ??= pumpAll()
+        resolve(batches.add(event))
       })
     },
     on: (type, listener) => {
@@ -131,4 +109,46 @@ export const createEventStream = ({
       }
     },
   }
+}
+
+const MAX_DEPTH = 64
+/** Tools determine some texts of an event: error messages, names of files and hosts. */
+const MAX_TEXT = 16 * 1024
+
+/**
+ * A frozen copy of nothing but JSON, so that the record and the listeners get the same, and nobody can change it. Long
+ * texts are cut, and text that looks like a secret is redacted.
+ */
+const recordable = <Value>(value: Value): Value => copy(value, 0) as Value
+
+const copy = (value: unknown, depth: number): unknown => {
+  if (depth > MAX_DEPTH) return bug(`an event is nested more than ${MAX_DEPTH} deep`)
+  switch (typeof value) {
+    case 'string':
+      return redactText(cut(value, MAX_TEXT))
+    case 'boolean':
+      return value
+    case 'number':
+      return Number.isFinite(value) ? value : null
+    case 'object':
+      if (value === null) return null
+      return Object.freeze(
+        Array.isArray(value)
+          ? value.map((item) => copy(item, depth + 1))
+          : copyMapping(value as Readonly<Record<string, unknown>>, depth),
+      )
+    default:
+      return null
+  }
+}
+
+// A loop, because it is fast and runs for every event.
+const copyMapping = (mapping: Readonly<Record<string, unknown>>, depth: number): Record<string, unknown> => {
+  const copied: Record<string, unknown> = {}
+  // Sorted, so that JSON.stringify writes canonical JSON.
+  for (const key of Object.keys(mapping).sort()) {
+    // Setting __proto__ would change the prototype of the copy.
+    if (key !== '__proto__' && mapping[key] !== undefined) copied[key] = copy(mapping[key], depth + 1)
+  }
+  return copied
 }

@@ -1,9 +1,8 @@
 // The types of events, from the declarations in event-shapes.ts.
 import type { Shaped } from '../../shapes/index.js'
 
-import type { EGRESS_SUMMARY, REACHED_HOST, RECORDED_ARGUMENTS, USAGE } from './event-parts.js'
+import type { EGRESS_SUMMARY, EventType, REACHED_HOST, RECORDED_ARGUMENTS, USAGE } from './event-parts.js'
 import type { BASE, CONTEXT, EVENTS } from './event-shapes.js'
-import type { EventType } from './event-types.js'
 
 export type EventContext = Shaped<typeof CONTEXT>
 /** Arguments as a record keeps them: their hash, and their text only if the host asked for it. */

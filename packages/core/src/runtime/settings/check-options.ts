@@ -15,7 +15,7 @@ import type {
   ResumedCallOptions,
   UnconfinedOptions,
 } from '../cordon-options.js'
-import { EVENT_TYPES } from '../events/event-types.js'
+import { EVENT_TYPES } from '../events/event-parts.js'
 import type { EventContext } from '../events/event.js'
 import type { RecordSettings } from '../events/recorded-arguments.js'
 import { aCount, aFunction, aText, checked, mapping, mappingWith, optionPlace } from '../option-checks.js'
