@@ -1,5 +1,5 @@
 // Asks an approver about a call, and records question and answer.
-import { messageOf } from '../errors/index.js'
+import { CordonError, messageOf } from '../errors/index.js'
 import type { ApprovalAnswer, Evaluation, Gate, JsonValue, PermissionDecision } from '../gate/index.js'
 import { isMapping } from '../shapes/index.js'
 
@@ -91,21 +91,25 @@ export const recordQuestion = async (question: Question, { events, record }: Rec
   ])
 }
 
-/** `asked`: the decision that asked. */
+/** `asked`: the decision that asked. `next`: what the answer comes to, or why it has no effect. */
 export const recordAnswer = async (
   asked: AskedIds,
   answer: unknown,
-  next: Evaluation,
+  next: Evaluation | CordonError,
   events: EventStream,
 ): Promise<void> => {
+  const { decision_reason, scope, decision } =
+    next instanceof CordonError
+      ? ({ decision_reason: next.message, scope: 'call', decision: 'deny' } as const)
+      : next.decision
   await events.emit({
     type: 'permission.resolved',
     ...approvalIdsOf(asked),
-    resolution: resolutionOf(answer, next),
-    by: byOf(answer),
-    reason: next.decision.decision_reason,
-    scope: next.decision.scope,
-    decision: next.decision.decision,
+    resolution: next instanceof CordonError ? 'denied' : resolutionOf(answer, next),
+    by: isMapping(answer) && typeof answer['by'] === 'string' ? answer['by'] : null,
+    reason: decision_reason,
+    scope,
+    decision,
   })
 }
 
@@ -156,6 +160,3 @@ const resolutionOf = (answer: unknown, next: Evaluation) => {
   if (kind === 'modify') return 'modified'
   return next.kind === 'permitted' || next.kind === 'substituted' ? 'allowed' : 'denied'
 }
-
-const byOf = (answer: unknown): string | null =>
-  isMapping(answer) && typeof answer['by'] === 'string' ? answer['by'] : null

@@ -1,11 +1,9 @@
 import type { ApprovalAnswer, ApprovalGrant, JsonValue, PermissionDecision } from '../gate/index.js'
-
 import type { CallTurn } from './call/call-turns.js'
 import type { PolicyChange } from './events/call-record.js'
 import type { EgressSummary } from './events/event.js'
-import type { AskedWith } from './registry/asked-with.js'
-import type { Ticket } from './suspend/ticket.js'
 import type { Execution, RegisteredFacts, ToolLog, ToolOutput } from './result/tool-result.js'
+import type { Ticket } from './suspend/ticket.js'
 
 /** The caller's options and listeners of one call. */
 export interface CallHandlers {
@@ -59,3 +57,15 @@ export const NOTHING_RAN = {
   egress: null,
   durationMs: 0,
 } as const
+
+/** What a new call tells the registry besides its input. */
+export interface AskedWith {
+  /** The run of the team that the call belongs to; it must be approved and open. */
+  readonly run?: string
+  /** Which step of the run it is. */
+  readonly step?: string
+  /** Expected cost. It is reserved in budgets until the real cost is known. */
+  readonly costEstimate?: number
+  /** How long it may wait for people and for its start (default: an hour). */
+  readonly validMs?: number
+}

@@ -40,7 +40,7 @@ export { sourcesOf } from './network/egress-options.js'
 export { secretHostOf } from './network/index.js'
 export { packagesFrom, refuseOwnProgram } from './own-files/index.js'
 export type { OwnFile } from './own-files/index.js'
-export type { AskedWith } from './registry/asked-with.js'
+export type { AskedWith } from './call-outcome.js'
 export type {
   CallRegistry,
   Elsewhere,

@@ -1,4 +1,4 @@
-import { CordonError, fail } from '../../errors/index.js'
+import { CordonError } from '../../errors/index.js'
 
 import { NOTHING_RAN } from '../call-outcome.js'
 import type { CallHandlers, CallOutcome } from '../call-outcome.js'
@@ -19,22 +19,16 @@ export const claimAndRun = async <Tool extends CallTool>(
   const { registeredCalls } = services
   if (registeredCalls === undefined) return runPermitted(services, tool, evaluation, handlers)
   const { call_id: callId } = evaluation.decision
-  if (!registeredCalls.isAsked(callId)) {
-    await registeredCalls.drop(callId)
-    const problem = 'the registry was not asked about this call'
-    const error = fail('store-state', { problem, hint: 'let somebody answer in time' })
-    return { ...NOTHING_RAN, status: 'not_started', error }
-  }
   if (registeredCalls.isElsewhere(callId)) return runElsewhere(registeredCalls, callId, handlers)
-  const invocation = registeredCalls.idOf(callId)
-  let cancelled: AbortSignal
+  let started: Awaited<ReturnType<RegisteredCalls['start']>>
   try {
-    cancelled = await registeredCalls.start(callId)
+    started = await registeredCalls.start(callId)
   } catch (error) {
     await registeredCalls.drop(callId)
     if (!(error instanceof CordonError)) throw error
     return { ...NOTHING_RAN, status: 'not_started', error }
   }
+  const { invocation, cancelled } = started
   const signal = handlers.signal === undefined ? cancelled : AbortSignal.any([handlers.signal, cancelled])
   const outcome = await runPermitted(services, tool, evaluation, { ...handlers, signal }).catch(
     async (error: unknown) => {

@@ -1,3 +1,5 @@
+import { fileURLToPath } from 'node:url'
+
 import type { CordonError, ErrorCode } from '../../errors/index.js'
 import type { PermissionDecision, PermissionState } from '../../gate/index.js'
 import { withoutUndefined } from '../../shapes/index.js'
@@ -5,7 +7,6 @@ import { withoutUndefined } from '../../shapes/index.js'
 import type { CallOutcome } from '../call-outcome.js'
 import { processUsage } from '../events/process-ending.js'
 import type { CallFacts, CallUsage, Execution } from '../result/tool-result.js'
-import { stackForOperator } from '../result/tool-stack.js'
 import type { CallServices } from './call-services.js'
 
 export const usageOf = (usage: Execution['usage']): CallUsage | null =>
@@ -54,3 +55,23 @@ const describeError = ({ code, message, fix, cause }: CordonError): CallFacts['e
   fix: fix ?? null,
   ...withoutUndefined({ stack: OF_TOOLS.includes(code) ? stackForOperator(cause) : undefined }),
 })
+
+/** Cordon's own folder: its files follow the tool's in a stack. */
+const OWN_FOLDER = fileURLToPath(new URL('../../', import.meta.url))
+const RUNNER = '/function-cell/runner.js'
+/** A function that was sent as text: "at run (eval at load (file:///…/runner.js:1:2), <anonymous>:3:4)". */
+const EVALUATED = /eval at [\w$.<>]{1,64} \([^()]{0,4096}\), /
+
+const LONGEST = 8 * 1024
+
+/** The stack of an error that a tool threw. A cell sends it as text, so it may say anything. Undefined without one. */
+const stackForOperator = (thrown: unknown): string | undefined => {
+  const { stack } = Object(thrown) as { readonly stack?: unknown }
+  if (typeof stack !== 'string' || stack === '') return undefined
+  return stack
+    .slice(0, LONGEST)
+    .split('\n')
+    .map((line) => (line.includes(RUNNER) ? line.replace(EVALUATED, '') : line))
+    .filter((line) => !line.includes(RUNNER) && !line.includes(OWN_FOLDER))
+    .join('\n')
+}

@@ -2,11 +2,9 @@
 // decides whether a call may run, if needed by asking people, and keeps its result.
 import type { JsonValue } from '../../gate/index.js'
 
-import type { CallHandlers, CallOutcome } from '../call-outcome.js'
+import type { AskedWith, CallHandlers, CallOutcome } from '../call-outcome.js'
 import type { OwnFile } from '../own-files/index.js'
 import type { ToolDefinition } from '../tools/tools.js'
-
-import type { AskedWith } from './asked-with.js'
 
 /** The option `registry` of createCordon. */
 export interface RegistrySource {
@@ -18,7 +16,7 @@ export interface RegistrySource {
 }
 
 /** What a registry may ask about the process that opens it. */
-export interface RegistryHost {
+interface RegistryHost {
   /** The tools of the runtime as they are now. */
   readonly definitionOf: (name: string) => ToolDefinition | undefined
   readonly workspace?: string

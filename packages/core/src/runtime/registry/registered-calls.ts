@@ -23,18 +23,14 @@ export interface RegisteredCalls {
   readonly isElsewhere: (callId: string) => boolean
   /** Asks the registry after all other hooks let the call run. The strictest answer counts, as with all hooks. */
   readonly hook: Hook
-  /** Whether the registry was asked about a call. */
-  readonly isAsked: (callId: string) => boolean
   /** Waits for the registry if it asks people, and asks `local` otherwise. */
   readonly approve: (local: Approve | undefined) => Approve
   /** Called before a call is decided. Trials are not expected, so the registry is not asked about them. */
   readonly expect: (callId: string, expected: Registered) => void
-  /** Claims the call. The signal is aborted when it has to end. */
-  readonly start: (callId: string) => Promise<AbortSignal>
+  /** Claims the call, and returns its id in the registry. The signal is aborted when it has to end. */
+  readonly start: (callId: string) => Promise<{ readonly invocation: string; readonly cancelled: AbortSignal }>
   /** Waits for the outcome of a call that another runner runs. */
   readonly elsewhere: (callId: string, listening: RemoteListening) => Promise<Elsewhere>
-  /** The id of the call in the registry. */
-  readonly idOf: (callId: string) => string
   readonly complete: (callId: string, outcome: EndedRun) => Promise<void>
   /** Why the registry refused the call. */
   readonly refusalOf: (callId: string) => CordonError | undefined
@@ -61,6 +57,12 @@ const NOBODY: ApprovalAnswer = {
   kind: 'deny',
   by: 'nobody',
   reason: 'the registry needs no approval, the rules of this runtime do, and there is nobody to ask',
+}
+
+/** `unasked`: where nobody had to be asked. */
+const answerOf = (decision: RegistryDecision, unasked: ApprovalAnswer): ApprovalAnswer => {
+  if (decision.kind === 'denied') return { kind: 'deny', by: decision.by, reason: decision.reason }
+  return decision.by === null ? unasked : { kind: 'approve_once', by: decision.by }
 }
 
 /** An answer that changes the input is no approval: the changed call is asked about again. */
@@ -96,7 +98,7 @@ export const createRegisteredCalls = (registry: CallRegistry): RegisteredCalls =
     return now
   }
 
-  const answerOf = async ({ callId, tool, input }: HookEvent): Promise<HookAnswer> => {
+  const answerHook = async ({ callId, tool, input }: HookEvent): Promise<HookAnswer> => {
     const call = calls.get(callId ?? '')
     if (call === undefined || tool === null) return {}
     const said = await askFor(call, { tool, input, isAskedLast: true })
@@ -113,9 +115,7 @@ export const createRegisteredCalls = (registry: CallRegistry): RegisteredCalls =
     signal: AbortSignal,
   ): Promise<ApprovalAnswer> => {
     call.decision = await call.entry.decision(signal)
-    return call.decision.kind === 'approved'
-      ? { kind: 'approve_once', by: call.decision.by ?? 'the registry' }
-      : { kind: 'deny', by: call.decision.by, reason: call.decision.reason }
+    return answerOf(call.decision, { kind: 'approve_once', by: 'the registry' })
   }
 
   /** Rules of this runtime ask. The registry is asked only after the approval here. */
@@ -132,17 +132,18 @@ export const createRegisteredCalls = (registry: CallRegistry): RegisteredCalls =
       input: request.input,
       isAskedLast: here !== undefined,
     })
-    if (said.kind === 'denied') return { kind: 'deny', by: said.by, reason: said.reason }
-    if (said.kind === 'waiting') {
-      const there = await waitFor(requireAsked(request.callId), signal)
-      return here !== undefined && there.kind === 'approve_once' ? here : there
-    }
-    return here ?? (said.by === null ? NOBODY : { kind: 'approve_once', by: said.by })
+    const there =
+      said.kind === 'waiting' ? await waitFor(requireAsked(request.callId), signal) : answerOf(said, here ?? NOBODY)
+    return here !== undefined && there.kind === 'approve_once' ? here : there
   }
 
   const requireAsked = (callId: string): Expected & { readonly entry: RegistryEntry } => {
     const call = calls.get(callId)
-    if (call?.entry === undefined) throw new Error(`the call ${callId} is not in the registry`)
+    if (call?.entry === undefined)
+      throw fail('store-state', {
+        problem: 'the registry was not asked about this call',
+        hint: 'let somebody answer in time',
+      })
     return call as Expected & { readonly entry: RegistryEntry }
   }
 
@@ -153,12 +154,12 @@ export const createRegisteredCalls = (registry: CallRegistry): RegisteredCalls =
       source: 'managed',
       timeout: ASK_MS,
       throwsDenials: true,
-      run: answerOf,
+      run: answerHook,
     },
-    isAsked: (callId) => calls.get(callId)?.entry !== undefined,
     isElsewhere: (callId) => {
-      const decision = calls.get(callId)?.decision
-      return registry.execution === 'runners' || (decision?.kind === 'approved' && decision.hasEnded)
+      const { entry, decision } = calls.get(callId) ?? {}
+      const hasEnded = decision?.kind === 'approved' && decision.hasEnded
+      return entry !== undefined && (registry.execution === 'runners' || hasEnded)
     },
     expect: (callId, expected) => {
       if (calls.has(callId))
@@ -180,9 +181,8 @@ export const createRegisteredCalls = (registry: CallRegistry): RegisteredCalls =
       const said = call.decision ?? (await (call.entry === undefined ? ask() : call.entry.now()))
       if (said.kind === 'waiting') return undefined
       call.decision = said
-      if (said.kind === 'denied') return { kind: 'deny', by: said.by, reason: said.reason }
-      // Nobody was asked there, and a rule of this runtime asks.
-      return said.by === null ? NOBODY : { kind: 'approve_once', by: said.by }
+      // If nobody was asked there, a rule of this runtime asks.
+      return answerOf(said, NOBODY)
     },
     leave: (callId) => {
       const id = calls.get(callId)?.entry?.id ?? null
@@ -193,14 +193,13 @@ export const createRegisteredCalls = (registry: CallRegistry): RegisteredCalls =
       const call = requireAsked(callId)
       await call.entry.start()
       call.hasStarted = true
-      return call.entry.cancelled
+      return { invocation: call.entry.id, cancelled: call.entry.cancelled }
     },
     elsewhere: async (callId, listening) => {
       const { entry } = requireAsked(callId)
       calls.delete(callId)
       return entry.ended(listening)
     },
-    idOf: (callId) => requireAsked(callId).entry.id,
     complete: async (callId, run) => {
       const { entry } = requireAsked(callId)
       calls.delete(callId)

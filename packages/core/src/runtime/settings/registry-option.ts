@@ -1,13 +1,13 @@
 // Checks the option `registry` of createCordon and of a call.
-import { isAmount, such } from '../../shapes/index.js'
+import { isAmount, isMapping, such } from '../../shapes/index.js'
 
 import { aText, mapping } from '../option-checks.js'
-import type { AskedWith } from '../registry/asked-with.js'
+import type { AskedWith } from '../call-outcome.js'
 import type { RegistrySource } from '../registry/call-registry.js'
 
 export const registryOption = such<RegistrySource>(
   'a registry',
-  (value) => typeof value === 'object' && value !== null && 'open' in value && typeof value.open === 'function',
+  (value) => isMapping(value) && typeof value['open'] === 'function',
   { fix: 'make one with teamRegistry({ server: "unix:/path/of/socket", owner: "team", … }) of @cordon/team' },
 )
 

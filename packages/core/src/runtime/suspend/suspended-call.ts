@@ -1,7 +1,8 @@
 // A call that waits for an approval outside of memory: how it is suspended, and how its answer is taken.
 import { isDeepStrictEqual } from 'node:util'
 
-import { CordonError, fail, messageOf } from '../../errors/index.js'
+import { fail, messageOf } from '../../errors/index.js'
+import type { CordonError } from '../../errors/index.js'
 import { ANSWER_FIX, parseAnswer } from '../../gate/index.js'
 import type { ApprovalAnswer, CallInputs, Evaluation, Gate } from '../../gate/index.js'
 
@@ -13,16 +14,15 @@ import type { RegisteredCalls } from '../registry/registered-calls.js'
 import type { PendingApproval } from '../result/tool-result.js'
 import type { BoundCode } from '../tool-identity/bound-code.js'
 import { TICKET_LIFETIME, keysOf, openTicket, questionOf, sealTicket, ticketRefused } from './ticket.js'
-import type { Ticket, TicketSettings } from './ticket.js'
-import { openUsedTickets } from './used-tickets.js'
-import type { UsedTickets } from './used-tickets.js'
+import type { Ticket, TicketSettings, UseTicket } from './ticket.js'
+import { openUsedTickets } from './ticket.js'
 
 /** What suspending calls takes; a runtime without tickets suspends none. */
 export interface Suspension {
   readonly settings: TicketSettings
   readonly hasRegistry: boolean
   /** Undefined where the registry lets each call run once. */
-  readonly used: UsedTickets | undefined
+  readonly use: UseTicket | undefined
   /** Who makes the calls of this runtime. Nobody else can resume them. */
   readonly principal: string
   readonly codeOf: (tool: string, inputs: CallInputs) => Promise<BoundCode>
@@ -41,30 +41,27 @@ export const openSuspension = (
       problem: 'cannot be signed with a short key',
       fix: 'use at least 32 random bytes, and keep them',
     })
-  const used = settings.folder === undefined ? undefined : openUsedTickets(settings.folder, now)
-  if (used === undefined && registry === undefined)
+  const use = settings.folder === undefined ? undefined : openUsedTickets(settings.folder, now)
+  if (use === undefined && registry === undefined)
     throw fail('ticket-refused', {
       problem: 'could be used twice',
       fix: 'name a folder that all hosts share, in which used tickets are marked: tickets: { key, folder }',
     })
-  return { settings, used, hasRegistry: registry !== undefined, principal: requestedBy ?? 'agent', codeOf, now }
+  return { settings, use, hasRegistry: registry !== undefined, principal: requestedBy ?? 'agent', codeOf, now }
 }
 
 const LEAST_KEY_BYTES = 32
 
 const DECISIVE: readonly ApprovalAnswer['kind'][] = ['approve_once', 'approve_for_scope', 'modify', 'deny', 'cancelled']
 
-const readAnswer = (given: unknown): ApprovalAnswer => {
+/** An answer that leaves the question open does not use up the ticket. */
+export const decisiveAnswer = (given: unknown): ApprovalAnswer => {
+  let answer: ApprovalAnswer
   try {
-    return parseAnswer(given)
+    answer = parseAnswer(given)
   } catch (error) {
     throw fail('approval-refused', { problem: `resume: ${messageOf(error)}`, fix: ANSWER_FIX }, error)
   }
-}
-
-/** An answer that leaves the question open does not use up the ticket. */
-export const decisiveAnswer = (given: unknown): ApprovalAnswer => {
-  const answer = readAnswer(given)
   if (DECISIVE.includes(answer.kind)) return answer
   throw ticketRefused(`needs a decision, and ${answer.kind} is none`, `answer one of: ${DECISIVE.join(', ')}`)
 }
@@ -78,7 +75,7 @@ export const takeTicket = (
   text: unknown,
   answer: ApprovalAnswer | undefined,
   expected: ResumedCallOptions['expected'],
-  { settings, used, hasRegistry, principal, now }: Suspension,
+  { settings, use, hasRegistry, principal, now }: Suspension,
 ): Ticket => {
   const ticket = openTicket(text, settings)
   const isExpected =
@@ -104,8 +101,8 @@ export const takeTicket = (
       problem: 'callers cannot approve their own calls',
       fix: 'let somebody else answer; the ticket stays good',
     })
-  if (used === undefined) throw ticketRefused('was not given by a registry', 'give createCordon tickets.folder')
-  used.use(ticket)
+  if (use === undefined) throw ticketRefused('was not given by a registry', 'give createCordon tickets.folder')
+  use(ticket)
   return ticket
 }
 
@@ -118,17 +115,7 @@ export const settleResumed = async (
   const next = change ?? (await answered(evaluation, answer, gate))
   const { decision_id } = evaluation.decision
   const asked = { call_id: ticket.callId, tool: ticket.tool, decision_id, approval_action_id: ticket.id }
-  if (!(next instanceof CordonError)) await recordAnswer(asked, answer, next, events)
-  else
-    await events.emit({
-      type: 'permission.resolved',
-      ...asked,
-      resolution: 'denied',
-      by: 'by' in answer ? answer.by : null,
-      reason: next.message,
-      scope: 'call',
-      decision: 'deny',
-    })
+  await recordAnswer(asked, answer, next, events)
   return next
 }
 
@@ -172,18 +159,13 @@ export const askRegistry = async (
   return answer === undefined ? question : gate.settle(question, answer)
 }
 
-export interface Suspended {
-  readonly ticket: string
-  readonly approval: PendingApproval
-}
-
 export const suspend = async (
   question: Question,
   session: string,
   { settings, principal, codeOf, now }: Suspension,
   registeredCalls: RegisteredCalls | undefined,
   recording: Recording,
-): Promise<Suspended> => {
+): Promise<{ readonly ticket: string; readonly approval: PendingApproval }> => {
   const { decision, inputs, why } = question
   // First: where the code cannot be read, nobody is asked about it.
   const { hash: code, unbound } = await codeOf(decision.tool, inputs)

@@ -1,9 +1,13 @@
 // A ticket: the sealed proof with which a suspended call goes on, in this process or in another one. Its contents can
 // be read by everybody and changed by nobody without the key.
-import { bug, fail } from '../../errors/index.js'
+import { closeSync, fsyncSync, openSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { bug, codeOf, fail } from '../../errors/index.js'
 import type { CordonError } from '../../errors/index.js'
 import { hashOf, openText, sealText } from '../../gate/index.js'
 import type { JsonObject, JsonValue, PermissionDecision } from '../../gate/index.js'
+import { makeFolders } from '../../platform/index.js'
 
 export interface TicketSettings {
   /**
