@@ -41,7 +41,7 @@ import { openSuspension } from './suspend/suspended-call.js'
 import { boundCode } from './tool-identity/bound-code.js'
 import { requirePortable } from './tools/function-source.js'
 import { hintFor, requireKnownPrerequisites, requireKnownTools, warningsOfRules } from './tools/known-names.js'
-import { warningsOfVariables } from './tools/unset-variables.js'
+import { warningsOfVariables } from './tools/known-names.js'
 import type { BoundTool } from './tools/bound-tool.js'
 import type { ToolDefinition } from './tools/tools.js'
 

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 
 import { pathRead } from '../../src/gate/index.js'
-import { modelNamesOf } from '../../src/runtime/model/model-names.js'
+import { modelNamesOf } from '../../src/runtime/model/list-tools.js'
 import { createCordon, processTool, toModel, tool } from '../../src/runtime/index.js'
 import type { Cordon, CordonOptions, ToolDefinition, ToolResult } from '../../src/runtime/index.js'
 

@@ -2,7 +2,7 @@ import { runInThisContext } from 'node:vm'
 
 import { describe, expect, test } from 'vitest'
 
-import { codeHash } from '../../../core/src/runtime/tool-identity/code-hash.js'
+import { codeHash } from '../../../core/src/runtime/tool-identity/tool-code.js'
 import { processTool, tool } from 'cordon'
 
 const hashOf = (source: string): string | undefined =>

@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 
 import type { SecretSource } from '../../egress/index.js'
 import { parseAbsolutePath } from '../../policy/index.js'
+import type { Places } from '../../policy/index.js'
 
 import type { AuditLog } from '../audit/audit-log.js'
 import { auditOwnFiles } from '../audit/audit-files.js'
@@ -23,7 +24,7 @@ import type { RequireWithin } from '../rule-files/index.js'
 import { holdTools } from '../held/hold-tools.js'
 import type { GivenManifest } from '../held/hold-tools.js'
 import { bindTool } from '../tools/bound-tool.js'
-import type { BoundTool, Home } from '../tools/bound-tool.js'
+import type { BoundTool } from '../tools/bound-tool.js'
 import type { ToolDefinition } from '../tools/tools.js'
 
 /** The tools of one runtime, in its workspace. */

@@ -18,7 +18,7 @@ import type { Session, Sessions } from '../settings/sessions.js'
 import { decisiveAnswer, lifetimeOf, takeTicket } from '../suspend/suspended-call.js'
 import { needsCell } from '../tools/bound-tool.js'
 import type { BoundTool } from '../tools/bound-tool.js'
-import { waysToAllow } from './ways-to-allow.js'
+import type { ToolDefinition, ToolOfKind } from '../tools/tools.js'
 
 export interface CallParts {
   readonly options: CordonOptions

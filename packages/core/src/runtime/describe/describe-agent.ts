@@ -1,21 +1,21 @@
 // The options of createCordon as an agent of a manifest.
+import type { VaultAccess } from '../../egress/index.js'
 import { conditionsOf, hashOf, usualOutcome } from '../../gate/index.js'
 import type { JsonValue, Rule, RuleSet } from '../../gate/index.js'
 import { keyedHash, portableGlob, portablePath } from '../../manifest/index.js'
 import type { ManifestAgent, ManifestKey, ManifestRule, ManifestTool, ProjectPlaces } from '../../manifest/index.js'
 import { parseAbsolutePath } from '../../policy/index.js'
+import type { AbsolutePath } from '../../policy/index.js'
 import { withoutUndefined } from '../../shapes/index.js'
 
 import { bindTools } from '../assemble/bind-tools.js'
 import type { CordonOptions } from '../cordon-options.js'
-import { modelSchemaOf } from '../model/model-schema.js'
-import { ruleSetsOf } from '../settings/rule-sets.js'
-import { codeHash } from '../tool-identity/code-hash.js'
-import type { BoundTool } from '../tools/bound-tool.js'
-
 import type { Description } from '../describing.js'
-import { describeSettings } from './describe-settings.js'
 import { heldTool } from '../held/held-tool.js'
+import { modelSchemaOf } from '../model/list-tools.js'
+import { ruleSetsOf } from '../settings/rule-sets.js'
+import { codeHash } from '../tool-identity/tool-code.js'
+import type { BoundTool } from '../tools/bound-tool.js'
 
 export const describeAgent = (
   options: CordonOptions,
@@ -120,4 +120,30 @@ const sourceText = (text: string, places: ProjectPlaces, key: ManifestKey): stri
   return words.length === 0
     ? `command:${shown}`
     : `command:${shown} ${keyedHash(key, 'arguments', JSON.stringify(words))}`
+}
+
+/** Options that concern all tools. `home`: of the agent. `places`: of the project and its user. */
+const describeSettings = (
+  { egress = {}, sandbox = {} }: CordonOptions,
+  home: AbsolutePath,
+  places: ProjectPlaces,
+): NonNullable<ManifestAgent['settings']> => {
+  const { pins = {}, authorities = [], vault } = egress
+  const { form = 'auto', launcher } = sandbox
+  const ownHome = portablePath(home, places)
+  const pinned = Object.entries(pins).map(([host, addresses]) => [host.toLowerCase(), [...addresses].sort()] as const)
+  return withoutUndefined({
+    home: ownHome === '~' ? undefined : ownHome,
+    pins: pinned.length === 0 ? undefined : Object.fromEntries(pinned),
+    authorities: authorities.length === 0 ? undefined : [...new Set(authorities.map((pem) => hashOf(pem)))].sort(),
+    vault: vault === undefined ? undefined : vaultText(vault),
+    form: form === 'auto' ? undefined : form,
+    launcher: launcher === undefined ? undefined : portablePath(launcher, places),
+  })
+}
+
+/** Without a password, and never with the token. */
+const vaultText = ({ address, namespace = '', authorities = [] }: VaultAccess): string => {
+  const shown = address.replace(/\/\/[^/]*@/, '//')
+  return namespace === '' && authorities.length === 0 ? shown : `${shown} ${hashOf([namespace, ...authorities])}`
 }

@@ -2,17 +2,16 @@
 import { readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 
-import { codeOf, fail, reasonOf } from '../../errors/index.js'
-import { createHolder, hasKeyedHash, readManifest } from '../../manifest/index.js'
+import { codeOf, fail, messageOf, reasonOf } from '../../errors/index.js'
+import { createHolder, hasKeyedHash, isManifestKey, readManifest } from '../../manifest/index.js'
 import type { Holder, Manifest, ManifestKey, ManifestVerdict, ProjectPlaces, Verdict } from '../../manifest/index.js'
+import { readOrdinaryFile } from '../../platform/index.js'
 import { isWithinPath } from '../../policy/index.js'
-import type { AbsolutePath } from '../../policy/index.js'
+import type { AbsolutePath, Places } from '../../policy/index.js'
 
-import { heldTool } from './held-tool.js'
-import { MANIFEST_KEY_FILE, readManifestKey } from './manifest-key.js'
 import type { EventContext } from '../events/event.js'
-import type { Home } from '../tools/bound-tool.js'
 import type { ToolDefinition } from '../tools/tools.js'
+import { heldTool } from './held-tool.js'
 
 /** One of `file` and `content`. */
 export interface ManifestOption {
@@ -36,7 +35,7 @@ export interface GivenManifest {
 }
 
 /** Throws if the tool is beyond an enforced manifest. Undefined: there is no manifest. */
-export type HoldTool = (definition: ToolDefinition) => ManifestVerdict | undefined
+type HoldTool = (definition: ToolDefinition) => ManifestVerdict | undefined
 
 export const readManifestOption = (option: string | ManifestOption | undefined): GivenManifest | undefined => {
   if (option === undefined) return undefined
@@ -86,7 +85,7 @@ export const contextOf = (
   given: GivenManifest | undefined,
 ): EventContext | undefined => (given === undefined ? context : { ...context, manifest_hash: given.manifest.hash })
 
-export const holdTools = (given: GivenManifest | undefined, agent: string | undefined, home: Home): HoldTool => {
+export const holdTools = (given: GivenManifest | undefined, agent: string | undefined, home: Places): HoldTool => {
   if (given === undefined) return () => undefined
   const places = placesIn(given.manifest, agent, home)
   const holder = createHolder(given.manifest, agent, home)
@@ -122,12 +121,28 @@ const verdictOf = (definition: ToolDefinition, holder: Holder, places: ProjectPl
 }
 
 /** `./**` was reviewed as a project, which cannot hold a home. */
-const isTooWide = ({ workspace, home }: Home): boolean => isWithinPath(home, workspace)
+const isTooWide = ({ workspace, home }: Places): boolean => isWithinPath(home, workspace)
 
 /** As when the manifest was written: the project is above the workspace by as many folders as it says. */
-const placesIn = ({ agents }: Manifest, agent: string | undefined, { workspace, home }: Home): ProjectPlaces => {
+const placesIn = ({ agents }: Manifest, agent: string | undefined, { workspace, home }: Places): ProjectPlaces => {
   const { workspace: below = '.' } = agents.find(({ name }) => name === agent) ?? {}
   const suffix = below.startsWith('./') ? below.slice(1) : ''
   const project = workspace.endsWith(suffix) ? workspace.slice(0, workspace.length - suffix.length) : workspace
   return { workspace, project: project as AbsolutePath, homes: [home] }
+}
+
+/** In the folder of the project. */
+export const MANIFEST_KEY_FILE = '.cordon/manifest.key'
+
+/** Undefined: there is no such file. */
+export const readManifestKey = (path: string): ManifestKey | undefined => {
+  let key: string
+  try {
+    key = readOrdinaryFile(path).trim()
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return undefined
+    throw fail('manifest-key-missing', { path, problem: messageOf(error) }, error)
+  }
+  if (isManifestKey(key)) return key
+  throw fail('manifest-key-missing', { path, problem: 'it is not 64 hexadecimal digits' })
 }

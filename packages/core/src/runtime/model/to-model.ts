@@ -1,7 +1,9 @@
 // A result as a model should read it.
 import type { JsonValue } from '../../gate/index.js'
+import { isMapping } from '../../shapes/index.js'
 
 import type { ToolResult, ToolStatus } from '../result/tool-result.js'
+import type { ProcessOutput } from '../tools/tools.js'
 
 export interface ModelResult {
   /** Short, and without anything about the host. */
@@ -37,12 +39,9 @@ export const toModel = (result: ToolResult<unknown>): ModelResult => {
     text: cut([...words, ...context].filter((each) => each !== '').join('\n\n')),
     isError: status !== 'ok' && status !== 'pending',
     status,
-    ...(isRecord(output) ? { structuredContent: output } : {}),
+    ...(isMapping(output) ? { structuredContent: output as Readonly<Record<string, JsonValue>> } : {}),
   }
 }
-
-const isRecord = (value: unknown): value is Readonly<Record<string, JsonValue>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** A program's output is shown as a terminal would show it, anything else as JSON. */
 const textOf = (output: unknown): string => {
@@ -54,10 +53,8 @@ const textOf = (output: unknown): string => {
   return [stdout, stderr, ending].filter((each) => each !== '').join('\n')
 }
 
-const isProcessOutput = (
-  value: unknown,
-): value is { readonly exit_code: number | null; readonly stdout: string; readonly stderr: string } =>
-  isRecord(value) && 'exit_code' in value && typeof value['stdout'] === 'string' && typeof value['stderr'] === 'string'
+const isProcessOutput = (value: unknown): value is ProcessOutput =>
+  isMapping(value) && 'exit_code' in value && typeof value['stdout'] === 'string' && typeof value['stderr'] === 'string'
 
 const cut = (text: string): string => {
   if (text.length <= MOST_CHARACTERS) return text

@@ -25,12 +25,6 @@ export interface ProcessCells {
   readonly forget: (tool: BoundTool) => void
 }
 
-/** Where process tools run: in cells of this host, or in containers. */
-export interface ProcessPlaces {
-  readonly sandbox: () => Promise<Sandbox>
-  readonly containers: () => Promise<Containers>
-}
-
 /** What runs the calls of one tool that run the same program. */
 interface Runs {
   readonly once: (call: RunInput) => Promise<CallResult>

@@ -5,22 +5,12 @@ import type { JsonLimits, JsonValue, Snapshot } from '../../gate/index.js'
 
 import { toolFailed } from '../result/agent-words.js'
 import { nextTurn } from '../result/in-turns.js'
-import type { BoundTool } from '../tools/bound-tool.js'
 import { PROGRESS_LIMITS, resultLimitsOf } from '../result/result-limits.js'
 import { monotonicMs } from '../../shapes/index.js'
 import { renderLog } from '../result/tool-result.js'
-import type { Execution, LogLevel, ToolLog } from '../result/tool-result.js'
-import type { ToolDefinition } from '../tools/tools.js'
-import { profileWithoutCell } from './profile-without-cell.js'
-
-export interface FunctionCall {
-  readonly input: JsonValue
-  readonly signal: AbortSignal | undefined
-  readonly onProgress: (value: JsonValue) => void
-  readonly onLog: (line: ToolLog) => void
-  readonly callId: string
-  readonly session: string
-}
+import type { Execution, LogLevel } from '../result/tool-result.js'
+import type { BoundTool } from '../tools/bound-tool.js'
+import type { ToolOfKind } from '../tools/tools.js'
 
 const MESSAGE_LIMITS = { elements: PROGRESS_LIMITS.elements, letters: PROGRESS_LIMITS.bytes }
 const MOST_PRINTED = 1024 * 1024

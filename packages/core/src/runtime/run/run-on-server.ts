@@ -7,7 +7,8 @@ import type { PermittedCall } from '../call/call-services.js'
 import { toolFailed } from '../result/agent-words.js'
 import type { Execution } from '../result/tool-result.js'
 import type { BoundTool } from '../tools/bound-tool.js'
-import type { ServerReply, ToolDefinition } from '../tools/tools.js'
+import type { ServerReply, ToolOfKind } from '../tools/tools.js'
+import { limitedSignal, withoutProcess } from './run-in-process.js'
 
 /** A server that never answers must not keep its caller waiting for ever. */
 const DEFAULT_WALL_MS = 10 * 60_000

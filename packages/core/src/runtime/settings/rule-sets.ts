@@ -49,11 +49,8 @@ export const ruleSetsOf = (options: RuleOptions, places: Places): RuleSets => {
   return { ofFiles: [...filesOf(options, places), ...given.filter(isLoaded)], own }
 }
 
-export const ownRuleSet = (
-  set: RuleSet | RuleSetInput | readonly RuleInput[],
-  name: string,
-  places: Places,
-): RuleSet => (isLoaded(set) ? set : parseRules(set, name, { source: 'session', places }))
+export const ownRuleSet = (set: GivenRules, name: string, places: Places): RuleSet =>
+  isLoaded(set) ? set : parseRules(set, name, { source: 'session', places })
 
 const filesOf = ({ ruleFiles = 'managed', configFolder }: RuleOptions, places: Places): readonly RuleSet[] => {
   switch (ruleFiles) {

@@ -1,19 +1,20 @@
 // The code that one call would run, as a hash. A ticket is bound to it: an approval is for this code only.
 import { createHash } from 'node:crypto'
-import { createReadStream } from 'node:fs'
+import { createReadStream, readdirSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 
-import { CordonError } from '../../errors/index.js'
+import { CordonError, codeOf } from '../../errors/index.js'
 import { hashOf, readArgv, stringsOf } from '../../gate/index.js'
 import type { CallInputs, CommandReading, JsonValue } from '../../gate/index.js'
-import { SYSTEM_PATH, lookUp } from '../../sandbox/index.js'
+import { jsonOfFile, realPathOf } from '../../platform/index.js'
+import { lookUp, SYSTEM_PATH } from '../../sandbox/index.js'
+import { isMapping } from '../../shapes/index.js'
 
-import { pathOf, sourceOnHost } from '../tools/function-source.js'
-import { moduleFiles } from '../tools/module-files.js'
 import type { BoundTool } from '../tools/bound-tool.js'
-import type { FunctionSource, ToolDefinition } from '../tools/tools.js'
-import { packageFiles } from './package-files.js'
+import { pathOf, sourceOnHost } from '../tools/function-source.js'
+import { moduleFiles, packageNamed } from '../tools/module-files.js'
+import type { FunctionSource, ToolOfKind } from '../tools/tools.js'
 
 export interface BoundCode {
   readonly hash: string
@@ -23,7 +24,7 @@ export interface BoundCode {
 
 export const boundCode = async (tool: BoundTool, inputs: CallInputs): Promise<BoundCode> => {
   const { definition, workspace, cwd } = tool
-  const { code, unbound } = await codeOf(tool, inputs)
+  const { code, unbound } = await codeOfCall(tool, inputs)
   return { hash: hashOf([definition.kind, workspace, cwd, code]), unbound }
 }
 
@@ -32,7 +33,7 @@ interface Code {
   readonly unbound: readonly string[]
 }
 
-const codeOf = async (tool: BoundTool, { call, command = [] }: CallInputs): Promise<Code> => {
+const codeOfCall = async (tool: BoundTool, { call, command = [] }: CallInputs): Promise<Code> => {
   const { definition } = tool
   switch (definition.kind) {
     case 'process': {
@@ -83,7 +84,7 @@ const codeOfFunction = async (tool: string, from: FunctionSource, input: JsonVal
 }
 
 /** A function in this process may use any variable of its file. */
-const gapOfFunction = ({ name, run }: Extract<ToolDefinition, { kind: 'in-process' }>): readonly string[] => {
+const gapOfFunction = ({ name, run }: ToolOfKind<'in-process'>): readonly string[] => {
   try {
     sourceOnHost(name, run)
     return []
@@ -153,8 +154,50 @@ const fileAt = async (path: string): Promise<JsonValue> => {
     for await (const bytes of createReadStream(path)) hash.update(bytes as Buffer)
     return hash.digest('hex')
   } catch (error) {
-    return error instanceof Error && 'code' in error ? String(error.code) : 'unreadable'
+    return codeOf(error) ?? 'unreadable'
   }
 }
 
 const digestOf = (content: string | Uint8Array): string => createHash('sha256').update(content).digest('hex')
+
+const MOST_FILES = 20_000
+
+/** The files of packages, with those of the packages that they depend on. `isCut`: there are more. */
+const packageFiles = (folders: readonly string[]): { readonly files: readonly string[]; readonly isCut: boolean } => {
+  const files: string[] = []
+  const seen = new Set<string>()
+  const queue = folders.map(realOrGiven)
+  for (let folder = queue.pop(); folder !== undefined; folder = queue.pop()) {
+    if (seen.has(folder)) continue
+    seen.add(folder)
+    for (const { parentPath, name } of filesIn(folder)) {
+      if (files.length >= MOST_FILES) return { files, isCut: true }
+      files.push(join(parentPath, name))
+    }
+    const settings = join(folder, 'package.json')
+    queue.push(
+      ...dependenciesOf(settings)
+        .flatMap((name) => packageNamed(name, settings) ?? [])
+        .map(realOrGiven),
+    )
+  }
+  return { files, isCut: false }
+}
+
+const realOrGiven = (folder: string): string => realPathOf(folder) ?? folder
+
+/** Also links: what they lead to is part of the code. */
+const filesIn = (folder: string) => {
+  try {
+    return readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => !entry.isDirectory())
+  } catch {
+    return []
+  }
+}
+
+const dependenciesOf = (settings: string): readonly string[] => {
+  const read = jsonOfFile(settings)
+  return ['dependencies', 'optionalDependencies', 'peerDependencies'].flatMap((key) =>
+    isMapping(read) && isMapping(read[key]) ? Object.keys(read[key]) : [],
+  )
+}

@@ -1,7 +1,7 @@
 import { describeTool, isStandardSchema } from '../../gate/index.js'
 import type { GateTool } from '../../gate/index.js'
 import type { ManifestVerdict } from '../../manifest/index.js'
-import type { AbsolutePath, Boundary } from '../../policy/index.js'
+import type { AbsolutePath, Boundary, Places } from '../../policy/index.js'
 import { TOOL_KINDS, parseAbsolutePath } from '../../policy/index.js'
 import type { Observing } from '../../sandbox/index.js'
 import { withoutUndefined } from '../../shapes/index.js'
@@ -29,12 +29,7 @@ export interface BoundTool {
 /** Functions of this process and servers of tools run without one. */
 export const needsCell = ({ definition: { kind } }: BoundTool): boolean => kind === 'process' || kind === 'function'
 
-export interface Home {
-  readonly workspace: AbsolutePath
-  readonly home: AbsolutePath
-}
-
-export const bindTool = (definition: ToolDefinition, { workspace, home }: Home): BoundTool => {
+export const bindTool = (definition: ToolDefinition, { workspace, home }: Places): BoundTool => {
   const { name, kind, policy, schema } = definition
   const cwd = definition.cwd === undefined ? workspace : parseAbsolutePath(definition.cwd, `cwd of the tool ${name}`)
   const gate = describeTool({

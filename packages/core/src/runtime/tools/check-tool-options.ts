@@ -88,42 +88,26 @@ const WASM: ShapesOf<WasmToolOptions<string, InputSchema, unknown>> = {
   result: resultLimits,
 }
 
-const processOptions = mappingWith({
-  options: PROCESS,
-  required: ['name', 'command'],
-  expected: 'a mapping with at least a name and a command',
-})
-const containerOptions = mappingWith({
-  options: CONTAINER,
-  required: ['name', 'image', 'command'],
-  expected: 'a mapping with at least a name, an image and a command',
-})
-const wasmOptions = mappingWith({
-  options: WASM,
-  required: ['name', 'module'],
-  expected: 'a mapping with at least a name and a module',
-})
-const functionOptions = mappingWith({
-  options: FUNCTION,
-  required: ['name'],
-  expected: 'a mapping with at least a name and a function (run) or a module',
-})
-
-export const checkProcessToolOptions = (options: unknown): void => {
-  processOptions.read(options, optionPlace(namedTool('processTool', options)))
+/** Throws where the options of a tool are wrong. `maker`: the function that they are given to. */
+const checker = <Options>(
+  maker: string,
+  options: ShapesOf<Options>,
+  required: readonly (keyof Options)[],
+  least: string,
+): ((given: unknown) => void) => {
+  const shape = mappingWith({ options, required, expected: `a mapping with at least ${least}` })
+  return (given) => {
+    const isNamed = isMapping(given) && typeof given['name'] === 'string'
+    shape.read(given, optionPlace(isNamed ? `the tool "${String(given['name'])}"` : `${maker}()`))
+  }
 }
 
-export const checkContainerToolOptions = (options: unknown): void => {
-  containerOptions.read(options, optionPlace(namedTool('containerTool', options)))
-}
-
-export const checkWasmToolOptions = (options: unknown): void => {
-  wasmOptions.read(options, optionPlace(namedTool('wasmTool', options)))
-}
-
-export const checkFunctionToolOptions = (options: unknown): void => {
-  functionOptions.read(options, optionPlace(namedTool('tool', options)))
-}
-
-const namedTool = (maker: string, options: unknown): string =>
-  isMapping(options) && typeof options['name'] === 'string' ? `the tool "${options['name']}"` : `${maker}()`
+export const checkProcessToolOptions = checker('processTool', PROCESS, ['name', 'command'], 'a name and a command')
+export const checkContainerToolOptions = checker(
+  'containerTool',
+  CONTAINER,
+  ['name', 'image', 'command'],
+  'a name, an image and a command',
+)
+export const checkWasmToolOptions = checker('wasmTool', WASM, ['name', 'module'], 'a name and a module')
+export const checkFunctionToolOptions = checker('tool', FUNCTION, ['name'], 'a name and a function (run) or a module')

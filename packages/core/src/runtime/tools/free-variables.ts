@@ -2,8 +2,6 @@
 // they do not exist. So such a tool is refused when it is declared. `this`, `super` and `import.meta` count as well.
 import type { AnyNode, Function as FunctionNode, Node, Pattern } from 'acorn'
 
-import { childrenOf } from './syntax-tree.js'
-
 interface Scope {
   readonly names: Set<string>
   readonly outer: Scope | undefined
@@ -174,3 +172,12 @@ const declareNames = (pattern: Pattern, scope: Scope): void => {
       return
   }
 }
+
+/** The nodes directly beneath one, whatever its type. */
+export const childrenOf = (node: AnyNode): readonly AnyNode[] =>
+  Object.values(node)
+    .flatMap((value: unknown): readonly unknown[] => (Array.isArray(value) ? (value as readonly unknown[]) : [value]))
+    .filter(isNode) as readonly AnyNode[]
+
+const isNode = (value: unknown): value is Node =>
+  typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string' && 'start' in value

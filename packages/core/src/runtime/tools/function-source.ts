@@ -8,63 +8,23 @@ import type { AnyNode, Expression, FunctionExpression, MethodDefinition, Propert
 import { fail } from '../../errors/index.js'
 
 import { REQUIRING, SUPPLIED, adviceForNames } from './compiled-names.js'
-import { freeVariables } from './free-variables.js'
+import { childrenOf, freeVariables } from './free-variables.js'
 import { realFile } from './module-files.js'
-import { childrenOf } from './syntax-tree.js'
 import type { ToolDefinition } from './tools.js'
 
 // The global names of every Node process. A fresh context has none that the host program added. `require` and its kin
 // exist in modules only.
 const OF_THE_LANGUAGE = runInNewContext('Object.getOwnPropertyNames(globalThis)') as readonly string[]
 const OF_NODE = [
-  'process',
-  'Buffer',
-  'console',
-  'global',
-  'setTimeout',
-  'clearTimeout',
-  'setInterval',
-  'clearInterval',
-  'setImmediate',
-  'clearImmediate',
-  'queueMicrotask',
-  'structuredClone',
-  'performance',
-  'crypto',
-  'Crypto',
-  'CryptoKey',
-  'SubtleCrypto',
-  'fetch',
-  'Headers',
-  'Request',
-  'Response',
-  'FormData',
-  'URL',
-  'URLSearchParams',
-  'TextEncoder',
-  'TextDecoder',
-  'TextEncoderStream',
-  'TextDecoderStream',
-  'AbortController',
-  'AbortSignal',
-  'Event',
-  'EventTarget',
-  'Blob',
-  'atob',
-  'btoa',
-  'DOMException',
-  'MessageChannel',
-  'MessagePort',
-  'MessageEvent',
-  'BroadcastChannel',
-  'WebAssembly',
-  'ReadableStream',
-  'WritableStream',
-  'TransformStream',
-  'CompressionStream',
-  'DecompressionStream',
-  'ByteLengthQueuingStrategy',
-  'CountQueuingStrategy',
+  ...['process', 'Buffer', 'console', 'global', 'performance', 'structuredClone', 'queueMicrotask'],
+  ...['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'setImmediate', 'clearImmediate'],
+  ...['crypto', 'Crypto', 'CryptoKey', 'SubtleCrypto', 'WebAssembly', 'Blob', 'atob', 'btoa', 'DOMException'],
+  ...['fetch', 'Headers', 'Request', 'Response', 'FormData', 'URL', 'URLSearchParams'],
+  ...['TextEncoder', 'TextDecoder', 'TextEncoderStream', 'TextDecoderStream'],
+  ...['AbortController', 'AbortSignal', 'Event', 'EventTarget'],
+  ...['MessageChannel', 'MessagePort', 'MessageEvent', 'BroadcastChannel'],
+  ...['ReadableStream', 'WritableStream', 'TransformStream', 'CompressionStream', 'DecompressionStream'],
+  ...['ByteLengthQueuingStrategy', 'CountQueuingStrategy'],
 ]
 const EVERYWHERE: ReadonlySet<string> = new Set([...OF_THE_LANGUAGE, ...OF_NODE])
 

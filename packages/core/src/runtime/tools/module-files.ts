@@ -12,10 +12,10 @@ import { parseAbsolutePath } from '../../policy/index.js'
 import { isMapping } from '../../shapes/index.js'
 
 import { linksOnTheWay, placeOfPackage } from '../own-files/index.js'
-import { childrenOf } from './syntax-tree.js'
+import { childrenOf } from './free-variables.js'
 import { requireTypesStripped, withoutTypes } from './typescript-modules.js'
 
-export interface ModuleFiles {
+interface ModuleFiles {
   readonly path: string
   /** The module, its imports, and the `node_modules` folders of imported packages. */
   readonly read: readonly string[]

@@ -98,12 +98,15 @@ export type ToolDefinition<
         readonly hasPolicy: boolean
         /** What a manifest compares in place of its policy. Undefined: the policy itself. */
         readonly reviewed: ToolPolicy | undefined
+        /** What would give it a policy. */
         readonly policyFix: string | undefined
-        /** Undefined: its policy is that of the cell. */
+        /** The cell that it shares with tools of other policies. Undefined: its policy is that of the cell. */
         readonly cell: SharedCell | undefined
       }
     | { readonly kind: 'in-process'; readonly run: ToolRun; readonly result: ResultLimits | undefined }
   )
+
+export type ToolOfKind<Kind extends ToolDefinition['kind']> = Extract<ToolDefinition, { readonly kind: Kind }>
 
 export interface ToolContainer {
   readonly image: string
@@ -196,76 +199,51 @@ export const tool = <
   options: FunctionToolOptions<Name, Schema, Input, Output>,
 ): ToolDefinition<Name, NoInfer<GivenInputOf<Schema, Input>>, NoInfer<OutputOf<Output>>> => {
   checkFunctionToolOptions(options)
-  const { run, module, inProcess = false } = options
-  if ((run === undefined) === (module === undefined))
-    throw fail('tool-incomplete', { tool: options.name, problem: 'it needs either a function (run) or a module' })
+  const { name, run, module, inProcess = false, result } = options
+  const incomplete = (problem: string) => fail('tool-incomplete', { tool: name, problem })
+  if ((run === undefined) === (module === undefined)) throw incomplete('it needs either a function (run) or a module')
   if (module === undefined && options.export !== undefined)
-    throw fail('tool-incomplete', {
-      tool: options.name,
-      problem: '"export" names a function of a module, and there is none (module)',
-    })
+    throw incomplete('"export" names a function of a module, and there is none (module)')
   if (inProcess) {
-    if (run === undefined)
-      throw fail('tool-incomplete', { tool: options.name, problem: 'in this process it needs a function (run)' })
+    if (run === undefined) throw incomplete('in this process it needs a function (run)')
     const definition = commonDefinition(options)
     const [credential] = definition.policy.credentials
     // It would be put into requests that pass the proxy, and those of this process do not.
     if (credential !== undefined)
-      throw fail('tool-incomplete', {
-        tool: options.name,
-        problem:
-          `in this process nothing puts in its credential "${credential.id}"; leave "inProcess" out, so that ` +
+      throw incomplete(
+        `in this process nothing puts in its credential "${credential.id}"; leave "inProcess" out, so that ` +
           'it runs in a cell',
-      })
-    return noteTool({ ...definition, kind: 'in-process', run: run as ToolRun, result: options.result })
+      )
+    return noteTool({ ...definition, kind: 'in-process', run: run as ToolRun, result })
   }
   const from: FunctionSource =
     module === undefined
       ? { kind: 'function', run: run as ToolRun }
       : { kind: 'module', path: module, name: options.export ?? 'default' }
-  return noteTool({ ...commonDefinition(options), kind: 'function', from, result: options.result })
+  return noteTool({ ...commonDefinition(options), kind: 'function', from, result })
 }
 
-export interface McpToolOptions {
-  readonly name: string
-  /** As its server calls it. */
-  readonly ownName: string
-  readonly description: string
+type McpTool = ToolOfKind<'mcp'>
+
+interface McpToolOptions
+  extends
+    Pick<McpTool, 'name' | 'description' | 'server' | 'ownName' | 'policyFix'>,
+    Partial<Pick<McpTool, 'reviewed' | 'cell'>> {
   readonly input: JsonSchema
   /** Undefined: nobody wrote one, so the tool gets no right and no mode trusts it. */
   readonly policy: ToolPolicy | undefined
-  /** What a manifest compares in place of it. */
-  readonly reviewed?: ToolPolicy | undefined
-  /** What would give it one. */
-  readonly policyFix: string | undefined
-  /** The cell that it shares with tools of other policies. */
-  readonly cell?: SharedCell | undefined
   readonly cwd: string
-  readonly server: ToolServer
 }
 
 /** A tool of an MCP server. The server runs already, in a cell that all its tools share. */
-export const mcpTool = ({
-  name,
-  ownName,
-  description,
-  input,
-  policy,
-  reviewed,
-  policyFix,
-  cell,
-  cwd,
-  server,
-}: McpToolOptions): ToolDefinition => ({
+export const mcpTool = ({ name, description, input, cwd, policy, ...ofServer }: McpToolOptions): ToolDefinition => ({
   ...commonDefinition({ name, description, input, cwd, policy: { risk: 'unknown' } }),
   ...(policy === undefined ? {} : { policy }),
   kind: 'mcp',
-  server,
-  ownName,
   hasPolicy: policy !== undefined,
-  reviewed,
-  policyFix,
-  cell,
+  reviewed: undefined,
+  cell: undefined,
+  ...ofServer,
 })
 
 export const commonDefinition = <Name extends string, Input>(

@@ -62,15 +62,9 @@ export const wasmTool = <
 }
 
 /** WASI 0.1 has neither connections nor processes. */
-const requireReachable = (tool: string, { network, exec, credentials }: ToolPolicy): void => {
-  const section =
-    network.kind === 'list' || network.kind === 'all'
-      ? 'network'
-      : exec.kind === 'list' || exec.kind === 'all'
-        ? 'exec'
-        : credentials.length > 0
-          ? 'credentials'
-          : undefined
+const requireReachable = (tool: string, policy: ToolPolicy): void => {
+  const granted = (['network', 'exec'] as const).find((name) => ['list', 'all'].includes(policy[name].kind))
+  const section = granted ?? (policy.credentials.length > 0 ? 'credentials' : undefined)
   if (section !== undefined)
     throw fail('wasm-unusable', {
       tool,
