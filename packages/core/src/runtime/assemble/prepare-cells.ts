@@ -63,8 +63,7 @@ export const prepareCells = (
   )
   // No policy can pass on a variable that holds the value of a credential.
   const environment = withoutUndefined(withoutSecrets(given, sources.values()))
-  const places = { sandbox, containers }
-  const processes = createProcessCells(places, environment, networks)
+  const processes = createProcessCells(sandbox, containers, environment, networks)
   const functions = createFunctionCells(sandbox, environment, networks)
   const unconfined = createUnconfinedRunner(environment)
   return {

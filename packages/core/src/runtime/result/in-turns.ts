@@ -1,7 +1,8 @@
 // Processes the output of a tool in several turns of the event loop, so that other calls go on.
 import { StringDecoder } from 'node:string_decoder'
 
-import { sizeInSteps } from '../../gate/index.js'
+import { bug } from '../../errors/index.js'
+import { sizeInSteps, takeSnapshot } from '../../gate/index.js'
 import type { JsonValue } from '../../gate/index.js'
 
 export const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
@@ -14,7 +15,7 @@ export const sizeInTurns = async (value: JsonValue): Promise<void> => {
 
 const PIECE_BYTES = 256 * 1024
 
-export const textInTurns = async (bytes: Uint8Array, encoding: 'utf8' | 'base64' = 'utf8'): Promise<string> => {
+const textInTurns = async (bytes: Uint8Array, encoding: 'utf8' | 'base64'): Promise<string> => {
   const whole = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   if (whole.length <= PIECE_BYTES) return whole.toString(encoding)
   // A character may lie across two pieces.
@@ -25,4 +26,20 @@ export const textInTurns = async (bytes: Uint8Array, encoding: 'utf8' | 'base64'
     pieces.push(decoder.write(whole.subarray(at, at + PIECE_BYTES)))
   }
   return [...pieces, decoder.end()].join('')
+}
+
+/** A smaller output is hashed when it is recorded. */
+const SMALL_BYTES = 64 * 1024
+
+/** The output of a program as a value. */
+export const outputInTurns = async (
+  exitCode: number | null,
+  { stdout, stderr }: { readonly stdout: Uint8Array; readonly stderr: Uint8Array },
+  encoding: 'utf8' | 'base64' = 'utf8',
+): Promise<JsonValue> => {
+  const texts = { stdout: await textInTurns(stdout, encoding), stderr: await textInTurns(stderr, encoding) }
+  const taken = takeSnapshot({ exit_code: exitCode, ...texts })
+  const output = taken.kind === 'json' ? taken.value : bug('decoded texts that are no JSON')
+  if (stdout.byteLength + stderr.byteLength > SMALL_BYTES) await sizeInTurns(output)
+  return output
 }

@@ -4,7 +4,7 @@ import type { CordonError } from '../../errors/index.js'
 import type { UnconfinedProfile, SandboxProfile, Usage, Violation } from '../../sandbox/index.js'
 
 import type { ProcessEnding } from '../events/process-ending.js'
-import type { EgressSummary } from '../events/event.js'
+import type { EgressSummary, ProcessUsage } from '../events/event.js'
 
 /**
  * - `ok`: it ran and succeeded
@@ -104,10 +104,7 @@ export interface RegisteredFacts {
   readonly boundary: JsonValue
 }
 
-export interface CallUsage {
-  readonly wall_ms: number
-  readonly cpu_ms: number
-  readonly max_rss_bytes: number
+export interface CallUsage extends ProcessUsage {
   /** Null without a cgroup. */
   readonly peak_memory_bytes: number | null
 }

@@ -1,22 +1,18 @@
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
-import { IMPORT_ADVICE, fail } from '../../errors/index.js'
 import { PACKAGE_FOLDER } from '../../platform/index.js'
-import type { AbsolutePath, Boundary, PathPattern } from '../../policy/index.js'
 import { literalPattern } from '../../policy/index.js'
-import { describeEnding } from '../../sandbox/index.js'
-import type { CallResult, RunInput, Sandbox, Violation } from '../../sandbox/index.js'
+import type { AbsolutePath, Boundary, PathPattern } from '../../policy/index.js'
+import type { CallResult, RunInput, Sandbox } from '../../sandbox/index.js'
 import { withoutUndefined } from '../../shapes/index.js'
 
-import { fixOfFailure, policyAdvice } from '../hints/index.js'
-import { textsIn } from '../result/agent-words.js'
-import { judgeEnding } from '../result/judge-ending.js'
+import type { PermittedCall } from '../call/call-services.js'
 import { encodeMessage } from '../function-cell/messages.js'
 import type { FunctionOrigin } from '../function-cell/messages.js'
+import type { CallNetworks } from '../network/call-networks.js'
 import { shieldOwnFiles } from '../own-files/index.js'
 import { resultLimitsOf } from '../result/result-limits.js'
-import type { FunctionCall } from './run-in-process.js'
 import type { Execution } from '../result/tool-result.js'
 import type { BoundTool } from '../tools/bound-tool.js'
 import { pathOf, selfContainedSource } from '../tools/function-source.js'
@@ -28,12 +24,9 @@ import { listenToFunction } from './function-reply.js'
 /** Runs a function tool, each call in a Node process of its own in a cell of its own. */
 export type RunFunction = (
   tool: BoundTool,
-  definition: FunctionDefinition,
-  call: FunctionCall & { readonly beforeStart: BeforeStart },
-  network: NetworkCall,
+  definition: ToolOfKind<'function'>,
+  call: PermittedCall,
 ) => Promise<Execution>
-
-type FunctionDefinition = Extract<ToolDefinition, { kind: 'function' }>
 
 // The built file, also when this one is run from its source.
 const RUNNER = join(PACKAGE_FOLDER, 'dist', 'bundle', 'function-cell', 'runner.js')
@@ -52,9 +45,9 @@ interface Prepared {
 
 const NOTHING_READY = { ready: () => Promise.resolve(), close: () => undefined }
 
-export interface FunctionCells {
+interface FunctionCells {
   readonly run: RunFunction
-  readonly prewarm: (tool: BoundTool, definition: FunctionDefinition) => Promise<void>
+  readonly prewarm: (tool: BoundTool, definition: ToolOfKind<'function'>) => Promise<void>
   readonly forget: (tool: BoundTool) => void
 }
 
@@ -65,7 +58,7 @@ export const createFunctionCells = (
 ): FunctionCells => {
   const prepared = new Map<BoundTool, Prepared>()
 
-  const prepare = async (tool: BoundTool, { name, from }: FunctionDefinition): Promise<Prepared> => {
+  const prepare = async (tool: BoundTool, { name, from }: ToolOfKind<'function'>): Promise<Prepared> => {
     const { gate, cwd, observe, isWidened } = tool
     const ready = await sandbox()
     const known = prepared.get(tool)
@@ -88,11 +81,11 @@ export const createFunctionCells = (
     return made
   }
 
-  const run: RunFunction = async (tool, definition, given, network) => {
-    const { input, callId, session, signal, beforeStart } = given
+  const run: RunFunction = async (tool, definition, call) => {
+    const { input, callId, session, signal, beforeStart, network } = call
     const sent = definition.from.kind === 'wasm' ? definition.from.words(input) : input
     const { run: runCell, first } = await prepare(tool, definition)
-    const reply = listenToFunction(resultLimitsOf(definition.result), given)
+    const reply = listenToFunction(resultLimitsOf(definition.result), call)
     let said = 0
     const result = await networks.during(tool.gate.boundary, network, (granted) =>
       runCell({
@@ -107,16 +100,13 @@ export const createFunctionCells = (
         ...granted,
       }),
     )
-    const ended = { result, reply: await reply.end(), input, said }
-    return definition.from.kind === 'wasm'
-      ? describeModule(tool, definition.name, definition.from.successes, resultLimitsOf(definition.result), ended)
-      : describeFunction(tool, definition, ended)
+    return describeFunction(tool, definition, { result, reply: await reply.end(), input, said })
   }
   const forget = (tool: BoundTool): void => {
     prepared.get(tool)?.close()
     prepared.delete(tool)
   }
-  const prewarm = async (tool: BoundTool, definition: FunctionDefinition): Promise<void> => {
+  const prewarm = async (tool: BoundTool, definition: ToolOfKind<'function'>): Promise<void> => {
     const { ready } = await prepare(tool, definition)
     await ready()
   }
@@ -128,7 +118,7 @@ const canOnlyCompute = ({ write, network }: Boundary): boolean =>
 
 const originOf = (
   tool: string,
-  from: FunctionDefinition['from'],
+  from: FunctionSource,
   boundary: Boundary,
 ): { readonly origin: FunctionOrigin; readonly boundary: Boundary } => {
   const alsoReading = (paths: readonly string[]): Boundary => ({
@@ -158,60 +148,3 @@ const shownLink = (path: string): PathPattern => ({
   kind: 'pattern',
   base: dirname(path) as AbsolutePath,
 })
-
-const describeFunction = (
-  tool: BoundTool,
-  { name, from }: FunctionDefinition,
-  { result, reply, input, said }: EndedFunction,
-): Execution => {
-  const { profile, violations, usage } = result
-  const { workspace, ownFiles, cwd } = tool
-  const advised = { workspace, ownFiles }
-  const fix = (met: readonly Violation[]): string =>
-    from.kind === 'function' && met.some(isOfPackage) ? IMPORT_ADVICE : policyAdvice(met, advised)
-  const failed = (thrown: string): string =>
-    from.kind === 'function' && IS_IMPORT.test(thrown)
-      ? IMPORT_ADVICE
-      : fixOfFailure({ ...advised, boundary: tool.gate.boundary, cwd, named: textsIn(input), kind: 'function' })
-  const common = {
-    profile,
-    violations,
-    usage,
-    output: undefined,
-    writtenBytes: said + result.stderr.byteLength,
-    printed: reply.printed,
-    ending: endingOf(result, reply, reply.kind === 'exited' ? reply.code : reply.kind === 'value' ? 0 : 1),
-  }
-  if (reply.kind !== 'value')
-    return {
-      ...common,
-      ...judgeEnding(name, result, {
-        succeeded: false,
-        failure: () => failureOf(name, result, reply, input, { failed, unloadable: OF_MODULES }),
-        ...(reply.kind === 'thrown' ? { cause: reply.error } : {}),
-        command: [],
-        fix,
-      }),
-    }
-  const taken = reply.value
-  const garbled = () =>
-    fail('tool-garbled', {
-      tool: name,
-      problem: taken.kind === 'problem' ? `its result ${taken.problem}` : describeEnding(result),
-    })
-  if (taken.kind === 'too-large')
-    return { ...common, status: 'failed', error: fail('result-too-large', { tool: name, problem: taken.problem }) }
-  if (taken.kind === 'problem') return { ...common, status: 'failed', error: garbled() }
-  const judged = judgeEnding(name, result, { succeeded: result.status !== 'limit', failure: garbled, command: [], fix })
-  return { ...common, ...judged, output: judged.status === 'ok' ? taken.value : undefined }
-}
-
-const OF_MODULES =
-  'see that the module has this export; if a module name is computed, or the module is in another folder, grant that ' +
-  'folder in filesystem.read of the tool'
-
-/** Node's own message. Imports of a function are looked up beside Cordon's runner, not beside the tool. */
-const IS_IMPORT = /^Cannot find (?:module|package) /
-
-const isOfPackage = (violation: Violation): boolean =>
-  violation.kind === 'file' && violation.access === 'read' && violation.path.includes('/node_modules/')

@@ -6,13 +6,13 @@ import type { BoundedJson, JsonLimits, JsonValue } from '../../gate/index.js'
 
 import { isMapping } from '../../shapes/index.js'
 
+import type { PermittedCall } from '../call/call-services.js'
 import { createMessageReader } from '../function-cell/messages.js'
 import type { MessageFromCell, OutputStream, ThrownError } from '../function-cell/messages.js'
 import { nextTurn, sizeInTurns } from '../result/in-turns.js'
 import { PROGRESS_LIMITS } from '../result/result-limits.js'
 import { LOG_LEVELS, renderLog } from '../result/tool-result.js'
 import type { ToolLog } from '../result/tool-result.js'
-import type { FunctionCall } from './run-in-process.js'
 
 type Answer =
   | { readonly kind: 'value'; readonly value: BoundedJson }
@@ -54,7 +54,7 @@ const LARGEST = {
 
 export const listenToFunction = (
   limits: JsonLimits,
-  { onProgress, onLog }: Pick<FunctionCall, 'onProgress' | 'onLog'>,
+  { onProgress, onLog }: Pick<PermittedCall, 'onProgress' | 'onLog'>,
 ): ReplyListener => {
   let printed = ''
   const written = keepWritten(limits.bytes)
@@ -213,20 +213,21 @@ const hashed = (read: BoundedJson): BoundedJson => {
   return read
 }
 
-const fieldsOf = (value: JsonValue | undefined): Readonly<Record<string, JsonValue>> => (isMapping(value) ? value : {})
+const fieldsIn = (json: Buffer, limits: JsonLimits): Readonly<Record<string, JsonValue>> => {
+  const read = readBoundedJson(json, limits)
+  return read.kind === 'json' && isMapping(read.value) ? read.value : {}
+}
 
 /** A few fields, each of them a text. */
 const FLAT = { bytes: LARGEST.text, elements: 32, depth: 2 } as const
 
 const textIn = (json: Buffer): string => {
-  const read = readBoundedJson(json, FLAT)
-  const { text } = fieldsOf(read.kind === 'json' ? read.value : undefined)
+  const { text } = fieldsIn(json, FLAT)
   return typeof text === 'string' ? text : ''
 }
 
 const logIn = (json: Buffer): ToolLog => {
-  const read = readBoundedJson(json, PROGRESS_LIMITS)
-  const { level, message, data } = fieldsOf(read.kind === 'json' ? read.value : undefined)
+  const { level, message, data } = fieldsIn(json, PROGRESS_LIMITS)
   return {
     level: LOG_LEVELS.find((each) => each === level) ?? 'info',
     message: typeof message === 'string' ? message : '',
@@ -235,8 +236,7 @@ const logIn = (json: Buffer): ToolLog => {
 }
 
 const codeIn = (json: Buffer): number => {
-  const read = readBoundedJson(json, FLAT)
-  const { code } = fieldsOf(read.kind === 'json' ? read.value : undefined)
+  const { code } = fieldsIn(json, FLAT)
   return typeof code === 'number' ? code : 1
 }
 
@@ -244,12 +244,10 @@ const NO_ERROR: ThrownError = { name: 'Error', message: 'it threw something that
 const LONGEST_OF_ERROR = 8 * 1024 + 1
 
 const errorIn = (json: Buffer): ThrownError => {
-  const read = readBoundedJson(json, FLAT)
-  const given = fieldsOf(fieldsOf(read.kind === 'json' ? read.value : undefined)['error'])
-  const text = (key: string) => (typeof given[key] === 'string' ? given[key].slice(0, LONGEST_OF_ERROR) : undefined)
-  return {
-    name: text('name') ?? NO_ERROR.name,
-    message: text('message') ?? NO_ERROR.message,
-    stack: text('stack') ?? '',
+  const { error } = fieldsIn(json, FLAT)
+  const text = (key: keyof ThrownError) => {
+    const given = isMapping(error) ? error[key] : undefined
+    return typeof given === 'string' ? given.slice(0, LONGEST_OF_ERROR) : NO_ERROR[key]
   }
+  return { name: text('name'), message: text('message'), stack: text('stack') }
 }

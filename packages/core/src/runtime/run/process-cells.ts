@@ -7,21 +7,19 @@ import type { PermittedCall } from '../call/call-services.js'
 import type { CallNetworks } from '../network/call-networks.js'
 import type { BoundTool } from '../tools/bound-tool.js'
 import type { ToolOutput } from '../result/tool-result.js'
-import type { ToolDefinition } from '../tools/tools.js'
+import type { ToolOfKind } from '../tools/tools.js'
 
 /** Runs a process tool, and keeps the next cell for its program ready. */
 export type RunProcess = (
   tool: BoundTool,
-  definition: ProcessDefinition,
-  call: Omit<PermittedCall, 'command' | 'onProgress'> & { readonly argv: readonly string[] },
+  definition: ToolOfKind<'process'>,
+  call: PermittedCall,
 ) => Promise<CallResult>
-
-type ProcessDefinition = Extract<ToolDefinition, { kind: 'process' }>
 
 export interface ProcessCells {
   readonly run: RunProcess
   /** Makes a cell ready for this program. */
-  readonly prewarm: (tool: BoundTool, definition: ProcessDefinition, program: string | undefined) => Promise<void>
+  readonly prewarm: (tool: BoundTool, definition: ToolOfKind<'process'>, program: string | undefined) => Promise<void>
   readonly forget: (tool: BoundTool) => void
 }
 
@@ -33,8 +31,10 @@ interface Runs {
   readonly beginsWarm: boolean
 }
 
+/** Process tools run in cells of this host, or in containers. */
 export const createProcessCells = (
-  { sandbox, containers }: ProcessPlaces,
+  sandbox: () => Promise<Sandbox>,
+  containers: () => Promise<Containers>,
   hostEnvironment: Readonly<Record<string, string>>,
   networks: CallNetworks,
 ): ProcessCells => {
@@ -49,7 +49,11 @@ export const createProcessCells = (
     pools.set(tool, { program, pool })
     return beginsWarm ? pool : undefined
   }
-  const runsOf = async ({ container }: ProcessDefinition, settings: CellSettings, program: string): Promise<Runs> => {
+  const runsOf = async (
+    { container }: ToolOfKind<'process'>,
+    settings: CellSettings,
+    program: string,
+  ): Promise<Runs> => {
     if (container === undefined) {
       const ready = await sandbox()
       return {
@@ -70,7 +74,11 @@ export const createProcessCells = (
     ...withoutUndefined({ observe }),
     ...networks.settingsFor(boundary),
   })
-  const run: RunProcess = async (tool, definition, { argv, input, signal, onOutput, beforeStart, network }) => {
+  const run: RunProcess = async (
+    tool,
+    definition,
+    { command: argv = [], input, signal, onOutput, beforeStart, network },
+  ) => {
     const { boundary } = tool.gate
     const runs = await runsOf(definition, settingsOf(tool), argv[0] ?? '')
     const listening = onOutput === undefined ? undefined : listenTo(onOutput, definition.encoding)
@@ -92,7 +100,7 @@ export const createProcessCells = (
   }
   const prewarm = async (
     tool: BoundTool,
-    definition: ProcessDefinition,
+    definition: ToolOfKind<'process'>,
     program: string | undefined,
   ): Promise<void> => {
     if (program === undefined) return
@@ -110,7 +118,7 @@ interface HeardOutput {
 /** Passes on the output while it is written, and keeps it: a listener of the sandbox gets it instead of the result. */
 export const listenTo = (
   onOutput: (chunk: ToolOutput) => void,
-  encoding: ProcessDefinition['encoding'],
+  encoding: ToolOfKind<'process'>['encoding'],
 ): HeardOutput => {
   const ear = (stream: ToolOutput['stream']) => {
     // A character may come in two pieces.

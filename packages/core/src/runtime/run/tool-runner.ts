@@ -1,6 +1,4 @@
 // Runs a tool that an agent calls, by its kind.
-import { bug } from '../../errors/index.js'
-import { takeSnapshot } from '../../gate/index.js'
 import type { JsonValue } from '../../gate/index.js'
 import { describeEnding } from '../../sandbox/index.js'
 import type { ProcessResult } from '../../sandbox/index.js'
@@ -9,7 +7,7 @@ import type { ToolRunner } from '../call/call-services.js'
 import { processEndingOf } from '../events/process-ending.js'
 import { fixOfFailure, isOfImage, policyAdvice } from '../hints/index.js'
 import { toolFailed } from '../result/agent-words.js'
-import { sizeInTurns, textInTurns } from '../result/in-turns.js'
+import { outputInTurns } from '../result/in-turns.js'
 import { judgeEnding } from '../result/judge-ending.js'
 import type { Execution } from '../result/tool-result.js'
 import type { BoundTool } from '../tools/bound-tool.js'
@@ -37,11 +35,11 @@ export const createToolRunner = (runProcess: RunProcess, runFunction: RunFunctio
     const { input, command = [] } = call
     switch (definition.kind) {
       case 'process': {
-        const result = await runProcess(tool, definition, { ...call, argv: command })
+        const result = await runProcess(tool, definition, call)
         return describeProcess(tool, definition, { input, command }, result)
       }
       case 'function':
-        return runFunction(tool, definition, call, call.network)
+        return runFunction(tool, definition, call)
       case 'in-process':
         return runInProcess(tool, definition, call)
       case 'mcp':
@@ -50,19 +48,14 @@ export const createToolRunner = (runProcess: RunProcess, runFunction: RunFunctio
   },
 })
 
-type ProcessDefinition = Extract<ToolDefinition, { kind: 'process' }>
-
 export const describeProcess = async (
   { gate: { boundary }, cwd, workspace, ownFiles }: BoundTool,
-  { name, successes, encoding }: ProcessDefinition,
+  { name, successes, encoding }: ToolOfKind<'process'>,
   { input, command }: { readonly input: JsonValue; readonly command: readonly string[] },
   result: ProcessResult,
 ): Promise<Execution> => {
   const { profile, violations, usage } = result
-  const [stdout, stderr] = [await textInTurns(result.stdout, encoding), await textInTurns(result.stderr, encoding)]
-  const taken = takeSnapshot({ exit_code: result.status === 'exited' ? result.exitCode : null, stdout, stderr })
-  const output = taken.kind === 'json' ? taken.value : bug('decoded texts that are no JSON')
-  if (result.stdout.byteLength + result.stderr.byteLength > SMALL_BYTES) await sizeInTurns(output)
+  const output = await outputInTurns(result.status === 'exited' ? result.exitCode : null, result, encoding)
   const succeeded = result.status === 'exited' && successes.includes(result.exitCode)
   const advised = {
     workspace,
@@ -91,9 +84,6 @@ export const describeProcess = async (
     ending: processEndingOf(result, violations),
   }
 }
-
-/** Smaller results are hashed when they are recorded. */
-const SMALL_BYTES = 64 * 1024
 
 const LONGEST_WORDS = 400
 

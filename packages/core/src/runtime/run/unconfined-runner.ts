@@ -6,10 +6,10 @@ import { withoutUndefined } from '../../shapes/index.js'
 import type { ToolRunner } from '../call/call-services.js'
 import type { BoundTool } from '../tools/bound-tool.js'
 import { listenTo } from './process-cells.js'
-import { profileWithoutCell } from './profile-without-cell.js'
+import { profileWithoutCell } from './run-in-process.js'
 import { describeProcess } from './tool-runner.js'
 
-export interface UnconfinedRunner extends ToolRunner<BoundTool> {
+interface UnconfinedRunner extends ToolRunner<BoundTool> {
   /** Kills the processes that run, whose calls then fail. */
   readonly close: () => void
 }
