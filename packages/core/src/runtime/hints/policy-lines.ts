@@ -3,10 +3,10 @@ import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 
 import { realPlaceOf } from '../../platform/index.js'
-import type { AbsolutePath } from '../../policy/index.js'
 import { escapeGlob, isWebPort, isWithinPath } from '../../policy/index.js'
+import type { AbsolutePath } from '../../policy/index.js'
 import { isKernelView, isLookup } from '../../sandbox/index.js'
-import type { Violation } from '../../sandbox/index.js'
+import type { SandboxProfile, Violation } from '../../sandbox/index.js'
 
 import { describeOwnFile, ownFileAt } from '../own-files/index.js'
 import type { OwnFile } from '../own-files/index.js'
@@ -60,10 +60,17 @@ const nothingWanted = () => ({
 type Wanted = ReturnType<typeof nothingWanted>
 
 const want = (violation: Violation, wanted: Wanted, { workspace, ownFiles, isOfImage }: Advised): void => {
-  const file = (path: string, access: 'read' | 'write', granted: string): void => {
+  const isOwn = (path: string, access: 'read' | 'write'): boolean => {
     const own = ownFileAt(path, access, ownFiles)
     if (own !== undefined) wanted.remarks.add(describeOwnFile(path, own, 'tool'))
-    else wanted[access].add(patternFor(granted, workspace))
+    return own !== undefined
+  }
+  const file = (path: string, access: 'read' | 'write', granted = path): void => {
+    if (!isOwn(path, access)) wanted[access].add(patternFor(granted, workspace))
+  }
+  if ('limit' in violation) {
+    wanted.limits.add(violation.kind)
+    return
   }
   switch (violation.kind) {
     case 'file': {
@@ -79,17 +86,15 @@ const want = (violation: Violation, wanted: Wanted, { workspace, ownFiles, isOfI
       return
     }
     case 'metadata':
-      file(violation.path, 'write', violation.path)
+      file(violation.path, 'write')
       return
     case 'protected':
       if (violation.deed === 'set-aside' || violation.deed === 'left' || violation.deed === 'put-back')
-        file(violation.path, 'write', violation.path)
+        file(violation.path, 'write')
       return
     case 'exec': {
-      const own = ownFileAt(violation.path, 'read', ownFiles)
       const real = realPlaceOf(violation.path)
-      if (own !== undefined) wanted.remarks.add(describeOwnFile(violation.path, own, 'tool'))
-      else if (!wanted.exec.has(real)) wanted.exec.set(real, violation.path)
+      if (!isOwn(violation.path, 'read') && !wanted.exec.has(real)) wanted.exec.set(real, violation.path)
       return
     }
     case 'connect':
@@ -112,14 +117,6 @@ const want = (violation: Violation, wanted: Wanted, { workspace, ownFiles, isOfI
       return
     case 'unsealed':
       return
-    case 'memory':
-    case 'processes':
-    case 'cpu':
-    case 'wall':
-    case 'output':
-    case 'scratch':
-    case 'fileSize':
-      wanted.limits.add(violation.kind)
   }
 }
 
@@ -161,3 +158,17 @@ const endpointOf = (address: string, port: number): string => {
   const host = address.includes(':') && !isWebPort(port) ? `[${address}]` : address
   return isWebPort(port) ? host : `${host}:${port}`
 }
+
+/**
+ * Whether a path that a program in a container used is one of its image. A grant of the same path of the host would not
+ * help. Below `folders`, which are the user's, a path is meant to be one of the host.
+ */
+export const isOfImage = (
+  { backend, read_roots: read, write_roots: write }: Pick<SandboxProfile, 'backend' | 'read_roots' | 'write_roots'>,
+  path: string,
+  folders: readonly AbsolutePath[],
+): boolean =>
+  backend === 'container' &&
+  ![...read, ...write, ...folders].some(
+    (root) => root !== '/' && isWithinPath(path as AbsolutePath, root as AbsolutePath),
+  )

@@ -1,9 +1,11 @@
-// Files that configure Cordon: rules, policies, approvals of sessions, sources of secrets.
+// Files that configure Cordon: rules, policies, approvals of sessions, sources of secrets; and the sockets of engines.
 import { statSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
+
+import { parseAbsolutePath } from '../../policy/index.js'
+import { engineSockets, futurePathOf } from '../../sandbox/index.js'
 
 import { MANAGED_FOLDER } from '../rule-files/index.js'
-
 import type { OwnFile } from './own-file.js'
 
 const CHANGE = 'let a person change it, outside of a cell'
@@ -64,3 +66,27 @@ export const namedFiles = (paths: readonly string[], what: string): readonly Own
   paths
     .filter((path) => statSync(path, { throwIfNoEntry: false })?.isFile() === true)
     .map((path) => ({ path, access: 'read-only', what, fix: `grant something else; ${CHANGE}` }))
+
+/**
+ * The sockets at which Cordon looks for a container engine. The engine is trusted, so no tool may take its place.
+ * `named`: the socket that an option names. The environment may name another one.
+ */
+export const engineFiles = (
+  environment: Readonly<Record<string, string | undefined>>,
+  named?: string,
+): readonly OwnFile[] => {
+  const usual = engineSockets({ ...environment, DOCKER_HOST: undefined })
+  const chosen = [...(named === undefined ? [] : [named]), ...engineSockets(environment)].filter(
+    (path) => path !== '' && !usual.includes(path),
+  )
+  return [
+    ...chosen.map((path) => resolve(path)),
+    // Only root can change the links of the system on their way, such as /var/run.
+    ...usual.map((path) => futurePathOf(parseAbsolutePath(resolve(path)))),
+  ].map((path) => ({
+    path,
+    access: 'withheld',
+    what: 'the socket of the container engine',
+    fix: 'grant something else, or start the engine with a socket elsewhere',
+  }))
+}

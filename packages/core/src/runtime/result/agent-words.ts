@@ -3,7 +3,7 @@ import { fail } from '../../errors/index.js'
 import type { CordonError } from '../../errors/index.js'
 import type { JsonValue } from '../../gate/index.js'
 import { isLookup } from '../../sandbox/index.js'
-import type { Violation } from '../../sandbox/index.js'
+import type { LimitKind, Violation } from '../../sandbox/index.js'
 
 /** One sentence for each kind of violation, in order. */
 export const adviceFor = (violations: readonly Violation[]): string =>
@@ -14,6 +14,7 @@ const MOST_KINDS = 3
 const OTHER_HOST = 'Use a host that the tool may reach, or ask the user to allow this one.'
 
 const adviceOn = (violation: Violation): string => {
+  if ('limit' in violation) return ON_LIMIT[violation.kind]
   switch (violation.kind) {
     case 'file':
       if (violation.reason.kind === 'protected') return PROTECTED
@@ -44,21 +45,17 @@ const adviceOn = (violation: Violation): string => {
       return `Host: a request that it made is not allowed. ${OTHER_HOST}`
     case 'listen':
       return 'Host: it may not accept connections from outside. Do without a server.'
-    case 'memory':
-      return 'Memory: it needed more than its limit. Process less at once.'
-    case 'processes':
-      return 'Processes: it started more processes or threads than its limit. Do less in parallel.'
-    case 'cpu':
-      return 'Processor time: it computed longer than its limit. Ask for less in one call.'
-    case 'wall':
-      return 'Time: it took longer than its limit. Ask for less in one call.'
-    case 'output':
-      return 'Output: it wrote more than its limit. Ask for a part, or filter what it prints.'
-    case 'scratch':
-      return 'Temporary files: its private folder is full. Keep less in it.'
-    case 'fileSize':
-      return 'File size: a file that it wrote grew beyond its limit. Write less to one file.'
   }
+}
+
+const ON_LIMIT: Readonly<Record<LimitKind, string>> = {
+  memory: 'Memory: it needed more than its limit. Process less at once.',
+  processes: 'Processes: it started more processes or threads than its limit. Do less in parallel.',
+  cpu: 'Processor time: it computed longer than its limit. Ask for less in one call.',
+  wall: 'Time: it took longer than its limit. Ask for less in one call.',
+  output: 'Output: it wrote more than its limit. Ask for a part, or filter what it prints.',
+  scratch: 'Temporary files: its private folder is full. Keep less in it.',
+  fileSize: 'File size: a file that it wrote grew beyond its limit. Write less to one file.',
 }
 
 const PROTECTED =

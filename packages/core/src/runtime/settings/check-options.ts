@@ -189,15 +189,10 @@ const environment: Shape<Readonly<Record<string, string | undefined>>> = checked
 })
 
 /** Checked by its parts, so that a tool of another copy of this package is accepted. */
-const isTool = (value: unknown): boolean => {
-  if (typeof value !== 'object' || value === null) return false
-  const { name, kind, policy, constraints } = value as Readonly<Record<string, unknown>>
-  return (
-    typeof name === 'string' &&
-    typeof kind === 'string' &&
-    [policy, constraints].every((part) => typeof part === 'object' && part !== null)
-  )
-}
+const isTool = (value: unknown): boolean =>
+  isMapping(value) &&
+  [value['name'], value['kind']].every((part) => typeof part === 'string') &&
+  [value['policy'], value['constraints']].every((part) => typeof part === 'object' && part !== null)
 
 const CORDON: ShapesOf<CordonOptions> = {
   tools: list(such('a tool', isTool, { fix: 'make it with tool({ … }) or processTool({ … })' }), {

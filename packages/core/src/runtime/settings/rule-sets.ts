@@ -8,9 +8,11 @@ import type { Shape } from '../../shapes/index.js'
 
 import { loadRuleFiles } from '../rule-files/index.js'
 
+export type GivenRules = RuleSet | RuleSetInput | readonly RuleInput[]
+
 export interface RuleOptions {
   /** Loaded rule sets (`loadRules`), or rules as values. */
-  readonly rules?: readonly (RuleSet | RuleSetInput | readonly RuleInput[])[]
+  readonly rules?: readonly GivenRules[]
   /**
    * Which rule files are read too. `managed` (default): those of the machine. `all`: also those of the user and of the
    * workspace, which can only deny and ask unless the user trusts it. `none`: no files.
@@ -25,14 +27,10 @@ const SHAPE =
   'with the option ruleFiles'
 
 /** A list of sets and not of rules: each set has a source of its own. */
-export const ruleOption: Shape<readonly (RuleSet | RuleSetInput | readonly RuleInput[])[]> = list(
-  such<RuleSet | RuleSetInput | readonly RuleInput[]>(
-    'a rule set',
-    (each) => typeof each === 'object' && each !== null && !('effect' in each),
-    {
-      fix: SHAPE,
-    },
-  ),
+export const ruleOption: Shape<readonly GivenRules[]> = list(
+  such<GivenRules>('a rule set', (each) => typeof each === 'object' && each !== null && !('effect' in each), {
+    fix: SHAPE,
+  }),
   { expected: 'a list of rule sets', fix: SHAPE },
 )
 
@@ -68,5 +66,4 @@ const filesOf = ({ ruleFiles = 'managed', configFolder }: RuleOptions, places: P
   }
 }
 
-const isLoaded = (set: RuleSet | RuleSetInput | readonly RuleInput[]): set is RuleSet =>
-  'source' in set && 'rules' in set && 'managedOnly' in set
+const isLoaded = (set: GivenRules): set is RuleSet => 'source' in set && 'rules' in set && 'managedOnly' in set

@@ -2,7 +2,7 @@
 // with a key of the host.
 import { CordonError, fail } from '../../errors/index.js'
 import { openText, parseGrant, parseSessionCountState, sealText } from '../../gate/index.js'
-import type { ApprovalGrant, SessionCountState } from '../../gate/index.js'
+import type { ApprovalGrant, JsonValue, SessionCountState } from '../../gate/index.js'
 import { invalid, itemsOf, mappingOf, rootNode, textOf } from '../../policy/index.js'
 import type { PolicyNode } from '../../policy/index.js'
 
@@ -73,50 +73,43 @@ export const openState = (settings: StateSettings): SessionState | undefined => 
   }
 }
 
-const asJson = ({ sessions, used, ...rest }: SessionState) => ({
-  ...rest,
-  sessions: sessions.map(({ name, count, approvals }) => ({
-    name,
-    invocation: {
-      ...count,
-      tools: count.tools.map((each) => ({ ...each })),
-      last: count.last === null ? null : { ...count.last },
-    },
-    approvals: approvals.map((grant) => ({ ...grant })),
-  })),
-  used: used.map((grant) => ({ ...grant })),
-})
+/** The compiler takes no interface for JSON. */
+const asJson = ({ sessions, ...rest }: SessionState): JsonValue =>
+  ({
+    ...rest,
+    sessions: sessions.map(({ count, ...session }) => ({ ...session, invocation: count })),
+  }) as unknown as JsonValue
 
 const parseState = (value: unknown): SessionState => {
   const node = rootNode(value, () => SOURCE)
-  const given = mappingOf(node, ['version', 'session_id', 'exported_at', 'sessions', 'used'])
-  const part = (key: keyof typeof given): PolicyNode => given[key] ?? missing(node, key)
-  if (part('version').value !== 1) throw invalid(part('version'), 'a state of version 1')
-  const sessions = itemsOf(part('sessions'), 'a list of sessions').map(parseSession)
+  const parts = partsOf(node, ['version', 'session_id', 'exported_at', 'sessions', 'used'])
+  if (parts.version.value !== 1) throw invalid(parts.version, 'a state of version 1')
+  const sessions = itemsOf(parts.sessions, 'a list of sessions').map(parseSession)
   if (new Set(sessions.map(({ name }) => name)).size !== sessions.length)
-    throw invalid(part('sessions'), 'a list with each session once')
+    throw invalid(parts.sessions, 'a list with each session once')
   return {
     version: 1,
-    session_id: textOf(part('session_id'), 'an id'),
-    exported_at: textOf(part('exported_at'), 'a time'),
+    session_id: textOf(parts.session_id, 'an id'),
+    exported_at: textOf(parts.exported_at, 'a time'),
     sessions,
-    used: grantsOf(part('used')),
+    used: grantsOf(parts.used),
   }
 }
 
 const parseSession = (node: PolicyNode): NamedSession => {
-  const given = mappingOf(node, ['name', 'invocation', 'approvals'])
-  const part = (key: keyof typeof given): PolicyNode => given[key] ?? missing(node, key)
+  const { name, invocation, approvals } = partsOf(node, ['name', 'invocation', 'approvals'])
   return {
-    name: textOf(part('name'), 'a name'),
-    count: parseSessionCountState(part('invocation').value, SOURCE),
-    approvals: grantsOf(part('approvals')),
+    name: textOf(name, 'a name'),
+    count: parseSessionCountState(invocation.value, SOURCE),
+    approvals: grantsOf(approvals),
   }
 }
 
 const grantsOf = (node: PolicyNode): readonly ApprovalGrant[] =>
   itemsOf(node, 'a list of approvals').map(({ value }) => parseGrant(value, SOURCE))
 
-const missing = (node: PolicyNode, key: string): never => {
-  throw invalid(node, `a mapping with the key "${key}"`)
+const partsOf = <Key extends string>(node: PolicyNode, keys: readonly Key[]): Readonly<Record<Key, PolicyNode>> => {
+  const given = mappingOf(node, keys)
+  for (const key of keys) if (given[key] === undefined) throw invalid(node, `a mapping with the key "${key}"`)
+  return given as Readonly<Record<Key, PolicyNode>>
 }
