@@ -16,7 +16,6 @@ import type { CallOptions, ResumedCallOptions, StreamOptions, UnconfinedOptions 
 import type { Listener } from './events/event-stream.js'
 import type { EventType } from './events/event-parts.js'
 import type { ListedTool } from './model/list-tools.js'
-import type { ModelCall } from './model/model-call.js'
 import type { ToolResult } from './result/tool-result.js'
 import type { InputOf, OutputOfTool, ToolDefinition, ToolOf } from './tools/tools.js'
 
@@ -98,8 +97,16 @@ interface CallWith<Tools extends readonly ToolDefinition[], Answer extends keyof
 }
 
 export type Call<Tools extends readonly ToolDefinition[]> = CallWith<Tools, 'result', CallOptions>
-export type CallStream<Tools extends readonly ToolDefinition[]> = CallWith<Tools, 'stream', StreamOptions>
+type CallStream<Tools extends readonly ToolDefinition[]> = CallWith<Tools, 'stream', StreamOptions>
 
 type CallInput<Input, Options> = object extends Input
   ? [input?: Input, options?: Options]
   : [input: Input, options?: Options]
+
+/** A call as a model gives it. */
+export interface ModelCall {
+  /** A name of `listTools()`: `name` or `modelName`. */
+  readonly name: string
+  /** A value, or the JSON text of one. An empty text is an empty object: some providers send that. */
+  readonly arguments?: unknown
+}

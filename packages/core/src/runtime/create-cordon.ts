@@ -10,10 +10,9 @@ import { APPROVAL_DEFAULTS } from './approvals.js'
 import type { ApprovalSettings } from './approvals.js'
 import { bindTools } from './assemble/bind-tools.js'
 import { createCalls } from './assemble/calls.js'
-import { createLivingGate } from './assemble/living-gate.js'
+import { createLivingGate, createSessionChanges } from './assemble/session-changes.js'
 import { openGate } from './assemble/open-gate.js'
 import { prepareCells } from './assemble/prepare-cells.js'
-import { createSessionChanges } from './assemble/session-changes.js'
 import type { LivingState } from './assemble/session-changes.js'
 import { openAuditLog } from './audit/audit-log.js'
 import type { AuditLog } from './audit/audit-log.js'
@@ -155,7 +154,13 @@ const assemble = async (
       : undefined
   const sessions = createSessions(options.budget, resumed, Date.now)
   let listed = listTools(firstTools.list)
-  const calls = createCalls({
+  const {
+    count,
+    requireOpen,
+    close: refuseCalls,
+    ended,
+    ...methods
+  } = createCalls({
     options,
     services,
     sessions,
@@ -186,16 +191,16 @@ const assemble = async (
     },
   })
   const close = async (): Promise<void> => {
-    if (!calls.close()) return
+    if (!refuseCalls()) return
     registry?.leave()
     await cells.closeSandbox()
-    await calls.ended()
+    await ended()
     cells.closeNetworks()
     await registry?.close()
     try {
       // The answers of these hooks do not hold up the end.
       await gate.runHooks('stop', {})
-      await events.emit({ type: 'session.ended', call_id: null, reason: 'closed', calls: calls.count() })
+      await events.emit({ type: 'session.ended', call_id: null, reason: 'closed', calls: count() })
     } finally {
       telemetry?.stop()
       await audit?.close()
@@ -204,14 +209,9 @@ const assemble = async (
 
   return {
     ...changes,
-    call: calls.call,
-    callStream: calls.callStream,
-    callFromModel: calls.callFromModel,
-    resume: calls.resume,
-    evaluate: calls.evaluate,
-    runUnconfined: calls.runUnconfined,
+    ...methods,
     prewarm: async (name, input) => {
-      calls.requireOpen()
+      requireOpen()
       await cells.prewarm(name === undefined ? undefined : requireTool(byName, name), input)
     },
     listTools: () => listed,

@@ -29,7 +29,7 @@ import type { ToolDefinition } from '../tools/tools.js'
 
 /** The tools of one runtime, in its workspace. */
 export interface BoundTools {
-  readonly places: Home
+  readonly places: Places
   /** In their order. The gate refuses two tools with one name. */
   readonly list: readonly BoundTool[]
   readonly byName: ReadonlyMap<string, BoundTool>
@@ -90,7 +90,7 @@ export const bindTools = (
 }
 
 /** With the rules of the same sources. A widened policy of one call is bound again, and so compared again. */
-const requireWithinBounds = ({ ruleFiles = 'managed' }: CordonOptions, places: Home): RequireWithin =>
+const requireWithinBounds = ({ ruleFiles = 'managed' }: CordonOptions, places: Places): RequireWithin =>
   ruleFiles === 'none'
     ? () => undefined
     : loadBounds({ ...places, projects: ruleFiles === 'all' ? 'read' : 'left-out' })
@@ -108,7 +108,7 @@ const KEY = { access: 'withheld', what: 'the key of the manifest', fix: 'grant s
 const TICKETS = { access: 'withheld', what: 'the folder of used tickets', fix: 'grant something else' } as const
 
 /** The files that this runtime reads and writes, except its audit log. */
-const ownFilesOf = (options: CordonOptions, sources: BoundTools['sources'], { home }: Home): readonly OwnFile[] => {
+const ownFilesOf = (options: CordonOptions, sources: BoundTools['sources'], { home }: Places): readonly OwnFile[] => {
   const {
     tools,
     registry,

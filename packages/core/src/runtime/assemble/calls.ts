@@ -1,17 +1,21 @@
 // The calls of a runtime: by name, by a model, streamed, resumed, or only decided.
 import { randomUUID } from 'node:crypto'
+import { join } from 'node:path'
 
 import { fail } from '../../errors/index.js'
+import { readBoundedJson } from '../../gate/index.js'
 import type { ApprovalGrant, GateCall } from '../../gate/index.js'
 
+import type { CallHandlers } from '../call-outcome.js'
 import type { CallServices } from '../call/call-services.js'
-import type { CallTurns } from '../call/call-turns.js'
 import { streamCall } from '../call/call-stream.js'
+import type { CallTurns } from '../call/call-turns.js'
 import { performCall } from '../call/life-of-a-call.js'
+import { refuseUnconfinable, UNCONFINED } from '../call/unconfined-tool.js'
 import { callTool } from '../call/second-attempt.js'
 import type { Widener } from '../call/second-attempt.js'
 import type { CallOptions, CordonOptions, ResumeOptions } from '../cordon-options.js'
-import { readModelInput } from '../model/model-call.js'
+import type { Cordon } from '../cordon.js'
 import type { ToolResult } from '../result/tool-result.js'
 import { checkCallOptions, checkResumeOptions, checkUnconfinedOptions } from '../settings/check-options.js'
 import type { Session, Sessions } from '../settings/sessions.js'
@@ -20,7 +24,7 @@ import { needsCell } from '../tools/bound-tool.js'
 import type { BoundTool } from '../tools/bound-tool.js'
 import type { ToolDefinition, ToolOfKind } from '../tools/tools.js'
 
-export interface CallParts {
+interface CallParts {
   readonly options: CordonOptions
   readonly services: CallServices
   readonly sessions: Sessions
@@ -36,7 +40,7 @@ export interface CallParts {
   readonly nameOf: (modelName: string) => string
 }
 
-export interface Calls extends Pick<Cordon, 'callStream' | 'callFromModel' | 'resume' | 'evaluate' | 'runUnconfined'> {
+interface Calls extends Pick<Cordon, 'callStream' | 'callFromModel' | 'resume' | 'evaluate' | 'runUnconfined'> {
   readonly call: (name: string, input?: unknown, options?: CallOptions) => Promise<ToolResult>
   readonly count: () => number
   readonly requireOpen: () => void
@@ -106,10 +110,8 @@ export const createCalls = ({ options, services, sessions, widener, turns, uncon
     return perform(
       { ...gateCall(name, given.input, own, approvals), ...given, ...(isSuspending ? canSuspend : {}) },
       {
-        ...listenersOf(asked),
-        session,
+        ...handlersOf(asked, session),
         isSuspending,
-        resumed: undefined,
         onApproved: own.keep,
         resume: invocation,
         askedWith,
@@ -138,14 +140,11 @@ export const createCalls = ({ options, services, sessions, widener, turns, uncon
       return perform(
         { ...gateCall(tool, input, own, [], callId), ...canSuspend },
         {
-          ...listenersOf(asked),
-          session,
+          ...handlersOf(asked, session),
           isSuspending: true,
           resumed: { ticket, answer },
           onApproved: own.keep,
           resume: invocation ?? undefined,
-          askedWith: undefined,
-          onInvocation: ignore,
         },
       )
     },
@@ -161,20 +160,10 @@ export const createCalls = ({ options, services, sessions, widener, turns, uncon
         mayAsk: services.approval !== undefined,
         widening: UNCONFINED,
       }
-      const handlers = {
-        ...listenersOf(asked),
-        // A person answers for each call: a script that was approved may be another one by the next.
-        session,
-        isSuspending: false,
-        resumed: undefined,
-        onApproved: () => [],
-        resume: undefined,
-        askedWith: undefined,
-        onInvocation: ignore,
-      }
       return counted(async () => {
-        const { result } = await performCall({ ...services, runner: unconfined.runner }, call, handlers, twin)
-        return result
+        // A person answers for each call: a script that was approved may be another one by the next.
+        const plain = { ...services, runner: unconfined.runner }
+        return (await performCall(plain, call, handlersOf(asked, session), twin)).result
       })
     },
     evaluate: (name, input = {}, { session = MAIN_SESSION } = {}) =>
@@ -190,12 +179,75 @@ export const createCalls = ({ options, services, sessions, widener, turns, uncon
   }
 }
 
-const listenersOf = ({ signal, onProgress = ignore, onOutput, onLog = ignore, attachment }: ResumeOptions) => ({
+/** Of a call that is not suspended, whose approvals hold for it alone, and that no registry knows. */
+const handlersOf = (
+  { signal, onProgress = ignore, onOutput, onLog = ignore, attachment }: ResumeOptions,
+  session: string,
+): CallHandlers => ({
   signal,
   onProgress,
   onOutput,
   onLog,
   attachment,
+  session,
+  isSuspending: false,
+  resumed: undefined,
+  onApproved: () => [],
+  resume: undefined,
+  askedWith: undefined,
+  onInvocation: ignore,
 })
 
 const ignore = (): void => undefined
+
+const READS_ONLY =
+  'if it only reads, say so in its policy: egress_class: "read_only", which lets only GET, HEAD and OPTIONS pass'
+
+/** What would allow a refused call, or let somebody approve it. `cordon why` shows these lines. */
+const waysToAllow = (
+  tool: BoundTool | undefined,
+  options: CordonOptions,
+): Pick<GateCall, 'waysToAllow' | 'waysToApprove'> => {
+  if (tool === undefined) return {}
+  const { definition, gate } = tool
+  const { rule, asking, trusting } =
+    definition.kind === 'mcp' ? waysInGateway(definition, options) : waysInCode(definition)
+  if (options.approve !== undefined) return { waysToAllow: [...rule, ...trusting] }
+  const readsOnly = gate.boundary.network.kind === 'none' ? [] : [READS_ONLY]
+  return { waysToAllow: [...rule, asking, ...trusting], waysToApprove: [asking, ...readsOnly] }
+}
+
+/** Tools of MCP servers are offered by `cordon mcp`, whose user has files and options, and no code. */
+const waysInGateway = (
+  { name, hasPolicy, policyFix }: ToolOfKind<'mcp'>,
+  { mode, configFolder = '~/.config/cordon' }: CordonOptions,
+) => ({
+  rule: [
+    ...(policyFix === undefined ? [] : [policyFix]),
+    `add to the rules in ${join(configFolder, 'rules.yaml')}: ` +
+      `- { effect: allow, tool: ${JSON.stringify(name)}, because: say why }`,
+  ],
+  asking: 'let the person at the client approve it: cordon mcp --ask client',
+  trusting: hasPolicy && mode !== 'on_request' ? ['let its sandbox be enough: cordon mcp --mode on_request'] : [],
+})
+
+const waysInCode = ({ name, kind }: ToolDefinition) => ({
+  rule: [
+    'add a rule that allows it, best with a condition: createCordon({ rules: [{ rules: [{ effect: "allow", ' +
+      `tool: ${JSON.stringify(name)}, because: "…" }] }], … })`,
+  ],
+  asking:
+    'let somebody answer: createCordon({ approve: async ({ tool, input, reason }) => ({ kind: ' +
+    '"approve_once", by: "ann" }), … })',
+  trusting: kind === 'in-process' ? [] : ['let its sandbox be enough: createCordon({ mode: "on_request", … })'],
+})
+
+const ARGUMENT_LIMITS = { bytes: 16 << 20, elements: 200_000, depth: 128 }
+
+/** Arguments of a model may be text. */
+const readModelInput = (given: unknown): { readonly input: unknown; readonly inputProblem?: string } => {
+  if (given === undefined || given === '') return { input: {} }
+  if (typeof given !== 'string') return { input: given }
+  const parsed = readBoundedJson(Buffer.from(given), ARGUMENT_LIMITS, 'unique')
+  return parsed.kind === 'json' ? { input: parsed.value } : { input: null, inputProblem: parsed.problem }
+}

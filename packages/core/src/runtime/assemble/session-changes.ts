@@ -1,9 +1,8 @@
 // Changes of mode, rules and tools while a runtime lives. Each is recorded, or does not take place.
 import { fail } from '../../errors/index.js'
 import { MODES } from '../../gate/index.js'
-import type { Gate, Mode, RuleSet } from '../../gate/index.js'
+import type { Evaluation, Gate, Mode, RuleSet } from '../../gate/index.js'
 import { didYouMean } from '../../policy/index.js'
-
 import { oneOf } from '../../shapes/index.js'
 
 import type { Cordon } from '../cordon.js'
@@ -13,7 +12,6 @@ import { ownRuleSet } from '../settings/rule-sets.js'
 import { requirePortable } from '../tools/function-source.js'
 import { requireKnownPrerequisites, requireKnownTools } from '../tools/known-names.js'
 import type { BoundTools } from './bind-tools.js'
-import type { LivingGate } from './living-gate.js'
 
 export interface LivingState {
   readonly mode: Mode
@@ -22,7 +20,7 @@ export interface LivingState {
   readonly rules: ReadonlyMap<string, RuleSet>
 }
 
-export interface SessionParts {
+interface SessionParts {
   readonly first: LivingState
   readonly gate: LivingGate
   readonly events: EventStream
@@ -38,7 +36,7 @@ interface Change {
   readonly tool?: string
 }
 
-export type SessionChanges = Pick<Cordon, 'setMode' | 'addRules' | 'removeRules' | 'addTool' | 'removeTool'>
+type SessionChanges = Pick<Cordon, 'setMode' | 'addRules' | 'removeRules' | 'addTool' | 'removeTool'>
 
 export const createSessionChanges = ({ first, gate, events, openGate, onChange }: SessionParts): SessionChanges => {
   let state = first
@@ -133,3 +131,39 @@ const notThere = (what: 'rules' | 'tool', name: string, known: readonly string[]
     problem: `there is no ${what === 'tool' ? 'tool' : 'rule set'} "${name}"`,
     fix: didYouMean(name, known) ?? `known: ${known.join(', ') || 'none'}`,
   })
+
+/** The gate of a runtime whose mode, rules and tools can change. A gate itself never changes: each change makes one. */
+interface LivingGate extends Gate {
+  /** Returns the gate that it replaces. */
+  readonly replace: (gate: Gate) => Gate
+  /** False if mode, rules or tools have changed since. */
+  readonly isCurrent: (evaluation: Evaluation) => boolean
+}
+
+export const createLivingGate = (first: Gate): LivingGate => {
+  let current = first
+  const judges = new WeakMap<Evaluation, Gate>()
+  const judgedBy = (gate: Gate, evaluation: Evaluation): Evaluation => {
+    judges.set(evaluation, gate)
+    return evaluation
+  }
+  return {
+    decide: async (call, wider) => {
+      const gate = current
+      return judgedBy(gate, await gate.decide(call, wider))
+    },
+    // Only the gate that asked can take the answer.
+    settle: async (question, answer) => {
+      const gate = judges.get(question) ?? current
+      return judgedBy(gate, await gate.settle(question, answer))
+    },
+    state: () => current.state(),
+    runHooks: (point, subject) => current.runHooks(point, subject),
+    replace: (gate) => {
+      const replaced = current
+      current = gate
+      return replaced
+    },
+    isCurrent: (evaluation) => judges.get(evaluation) === current,
+  }
+}
