@@ -11,12 +11,11 @@ export {
   statusAt,
   textOfFile,
 } from './at-path.js'
-export { makeFolders } from './make-folders.js'
-export { describeSelf, isDead } from './liveness.js'
+export { describeSelf, isDead, isRunning } from './liveness.js'
 export { takeLock, tryLock } from './lock.js'
 export type { BusyLock } from './lock.js'
 export { quotedWord, shellWord, unquotedWord } from './shell-word.js'
-export { PACKAGE_FOLDER, packageFolderOf } from './package-folder.js'
-export { PLATFORM } from './this-platform.js'
+export { PACKAGE_FOLDER, makeFolders, packageFolderOf } from './folders.js'
+export { PLATFORM } from './platform.js'
 export type { ReplaceOptions } from './replace-file.js'
 export { replaceFile } from './replace-file.js'

@@ -1,6 +1,6 @@
 // Whether another process lives, for locks. Node has no file locks that the kernel would release.
 import type { Platform } from './platform.js'
-import { PLATFORM } from './this-platform.js'
+import { PLATFORM } from './platform.js'
 
 /** `pid:start:namespace:boot`, by which other processes can tell whether this one lives. */
 export const describeSelf = (platform: Platform = PLATFORM): string =>
@@ -21,15 +21,14 @@ export const isDead = (owner: string, me: string, platform: Platform = PLATFORM)
   const facts = platform.factsOf(Number(pid))
   // Another process may have this number now.
   if (facts !== undefined) return facts.hasEnded || (start !== '' && facts.start !== start)
-  return !exists(Number(pid))
+  return !isRunning(Number(pid))
 }
 
-const exists = (pid: number): boolean => {
+/** Also true of a process of another user. */
+export const isRunning = (pid: number): boolean => {
   try {
-    process.kill(pid, 0)
-    return true
+    return process.kill(pid, 0)
   } catch (error) {
-    // Otherwise it is a process of another user.
     return (error as NodeJS.ErrnoException).code !== 'ESRCH'
   }
 }

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { describe, expect, it } from 'vitest'
 
 import { describeSelf, isDead } from '../../src/platform/liveness.js'
-import { platformOf } from '../../src/platform/this-platform.js'
+import { platformOf } from '../../src/platform/platform.js'
 
 const HERE = process.platform === 'linux' ? ['linux', 'darwin'] : ['darwin']
 

@@ -4,6 +4,7 @@ import type { Duplex } from 'node:stream'
 
 import { fail } from '../../errors/index.js'
 import type { CordonError } from '../../errors/index.js'
+import { isRunning } from '../../platform/index.js'
 
 import { encodeCommand } from '../plan/encode-plan.js'
 import { parseCellEvent } from '../result/events.js'
@@ -290,12 +291,3 @@ const untilTaken = (connection: CellConnection): Promise<void> =>
         connection.on('drain', settle).on('close', settle)
       })
     : Promise.resolve()
-
-export const isRunning = (pid: number): boolean => {
-  try {
-    return process.kill(pid, 0)
-  } catch (error) {
-    // firejail runs as root.
-    return (error as NodeJS.ErrnoException).code === 'EPERM'
-  }
-}

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import type { Socket } from 'node:net'
 
 import { fail } from '../../errors/index.js'
-import { textOfFile } from '../../platform/index.js'
+import { isRunning, textOfFile } from '../../platform/index.js'
 
 import { TO_CELL, encodeFrame } from '../frames.js'
 import type { Stdio } from '../plan/plan.js'
@@ -11,7 +11,6 @@ import { bringsMounts } from '../plan/host-facts.js'
 import type { Identity } from '../plan/workspace-owner.js'
 import { FIRST_INPUT } from '../walls/wall.js'
 import type { Wall, WalledCell } from '../walls/wall.js'
-import { isRunning } from './cell.js'
 import type { CellConnection, Launched } from './cell.js'
 import type { Receive } from './nursery.js'
 
