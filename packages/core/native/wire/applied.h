@@ -1,7 +1,7 @@
 /*
  * What was really built. Each entry is made beside the system call that the kernel agreed to, so that a step that was
  * skipped, or taken with other words, leaves another sum. The host makes the same sum from its plan
- * (src/sandbox/plan/applied-sum.ts).
+ * (src/sandbox/plan/encode-plan.ts).
  */
 #pragma once
 

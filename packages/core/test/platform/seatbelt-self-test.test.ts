@@ -3,10 +3,15 @@ import { describe, expect, it } from 'vitest'
 
 import { parsePolicy, resolvePolicy } from '../../src/policy/index.js'
 import { openSandbox } from '../../src/sandbox/index.js'
-import { runProgram } from '../../src/sandbox/host/run-program.js'
-import { readAttempts, refuseUnlessHeld } from '../../src/sandbox/seatbelt/self-test.js'
-import type { Attempts } from '../../src/sandbox/seatbelt/self-test.js'
-import { tryOutside, withTargets, wordsOf } from '../../src/sandbox/seatbelt/test-this-mac.js'
+import { runProgram } from '../../src/sandbox/host/plain-process.js'
+import {
+  readAttempts,
+  refuseUnlessHeld,
+  tryOutside,
+  withTargets,
+  wordsOf,
+} from '../../src/sandbox/seatbelt/test-this-mac.js'
+import type { Attempts } from '../../src/sandbox/seatbelt/test-this-mac.js'
 
 const problemOf = (outside: Attempts, inside: Attempts): string => {
   try {

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest'
 
 import type { CordonError } from '../../src/errors/index.js'
-import { chooseForm } from '../../src/sandbox/plan/choose-form.js'
-
+import { chooseForm } from '../../src/sandbox/plan/requirements.js'
 import { hostWith, notHeld } from './host-facts.js'
 
 const NO_NAMESPACES = notHeld('EPERM')

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
 import type { AbsolutePath } from '../../src/policy/index.js'
-import { closedFolders } from '../../src/sandbox/plan/closed-folders.js'
+import { closedFolders } from '../../src/sandbox/plan/landlock-layout.js'
 
 const paths = (...names: readonly string[]) => names as unknown as readonly AbsolutePath[]
 const roots = (...names: readonly string[]) => paths(...names).map((path) => ({ path, object: 'directory' as const }))

@@ -2,8 +2,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 
 import { createPool, keepLatest } from '../../src/sandbox/launch/pool.js'
+import type { ReadyCell } from '../../src/sandbox/launch/pool.js'
 import type { Pool } from '../../src/sandbox/sandbox-interface.js'
-import type { ReadyCell } from '../../src/sandbox/launch/ready-cell.js'
 
 interface FakeCell {
   readonly number: number

@@ -2,10 +2,9 @@ import { renameSync, rmSync, writeFileSync } from 'node:fs'
 
 import { describe, expect, it } from 'vitest'
 
-import { groundOf, isStillTrue } from '../../src/sandbox/launch/ready-cell.js'
-import type { ReadyCell } from '../../src/sandbox/launch/ready-cell.js'
+import { groundOf, isStillTrue } from '../../src/sandbox/launch/pool.js'
+import type { ReadyCell } from '../../src/sandbox/launch/pool.js'
 import { path } from '../policy/places.js'
-
 import { newFolder, plant } from './tree.js'
 
 const SEALED = [{ path: path('/w/.git/hooks'), object: 'directory' as const }]

@@ -1,11 +1,10 @@
 import { lstatSync } from 'node:fs'
 
 import { describe, expect, it } from 'vitest'
-
-import { refuseUngrantable, resolveGrant } from '../../src/sandbox/grants/resolve-grant.js'
-import { path } from '../policy/places.js'
 import { needs } from '../../../../test/requirement.js'
 
+import { refuseUngrantable, resolveGrant } from '../../src/sandbox/grants/survey.js'
+import { path } from '../policy/places.js'
 import { newFolder, plant } from './tree.js'
 
 describe('a granted path', () => {

@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest'
 
-import { bubblewrap } from '../../src/sandbox/walls/bubblewrap.js'
+import { bubblewrap, departureIn } from '../../src/sandbox/walls/bubblewrap.js'
 import { firejail } from '../../src/sandbox/walls/firejail.js'
 import { mountsIn } from '../../src/sandbox/grants/mountinfo.js'
-import { departureIn } from '../../src/sandbox/walls/compare-mounts.js'
 import { probeWall } from '../../src/sandbox/host/probe-host.js'
 import { outcomeOf } from '../../src/sandbox/host/try-wall.js'
 import type { Step } from '../../src/sandbox/plan/plan.js'

@@ -4,9 +4,10 @@ import type { Socket } from 'node:net'
 import { Duplex } from 'node:stream'
 
 import { fail } from '../../errors/index.js'
+
 import { createFrameCutter } from '../frames.js'
 import type { CellConnection } from '../launch/cell.js'
-import { deferred } from '../launch/deferred.js'
+import { deferred } from '../launch/cell.js'
 import { readHello, readSeenMount } from './hello.js'
 import type { Hello, SeenMount } from './hello.js'
 

@@ -1,36 +1,40 @@
 // Runs calls in containers: keeps started ones ready, each for one call, and removes them.
 import { CordonError, fail } from '../../errors/index.js'
+import { parseAbsolutePath } from '../../policy/index.js'
+import type { Boundary } from '../../policy/index.js'
 
 import type { CallResult } from '../call-result.js'
 import { pathsOf } from '../grants/object-at.js'
+import type { Place } from '../grants/object-at.js'
 import { findLauncher } from '../host/launcher.js'
 import type { HostFacts } from '../plan/host-facts.js'
 import { runAttached } from '../launch/attached.js'
 import { openCell } from '../launch/cell.js'
 import { createDoors } from '../launch/doors.js'
 import { createOpenCalls } from '../launch/open-calls.js'
-import { createPool, keepLatest } from '../launch/pool.js'
-import { groundOf } from '../launch/ready-cell.js'
+import { createPool, keepLatest, groundOf, isStillTrue } from '../launch/pool.js'
+import type { ReadyCell } from '../launch/pool.js'
 import { createEnder, seenDisturbance, untilUndisturbed } from '../launch/watched-run.js'
-import type { Disturbance } from '../launch/watched-run.js'
-import { brokeredOf } from '../plan/plan.js'
+import type { Disturbance, WatchedRun } from '../launch/watched-run.js'
+import { brokeredOf, ALL_FRAMES } from '../plan/plan.js'
 import { departureFromPlan } from '../result/applied-profile.js'
 import type { AttachedRequest, CellSettings, Pool, RunInput } from '../sandbox-interface.js'
 import { createPatrols } from '../watch/patrols.js'
 import type { CallPatrol } from '../watch/patrols.js'
-import { keptJob, requestOf } from './container-call.js'
-import type { ContainerSettings, Job, Output } from './container-call.js'
 import { namesDigest, openEngine } from './engine.js'
-import { engineSockets } from './find-engine.js'
 import type { Image } from './engine.js'
-import { sweepLeftovers } from './leftovers.js'
-import { mountsFor } from './granted-mounts.js'
+import { engineSockets } from './find-engine.js'
+import { sweepLeftovers, startContainer } from './start-container.js'
+import type { StartedContainer } from './start-container.js'
+import { mountsFor, areSameMounts } from './granted-mounts.js'
+import type { GrantedMounts } from './granted-mounts.js'
 import { planContainer, refuseInexpressible } from './plan-container.js'
 import { probeContainer } from './probe-container.js'
-import { isStillMade } from './ready-container.js'
-import type { ReadyContainer } from './ready-container.js'
-import { startContainer } from './start-container.js'
-import type { StartedContainer } from './start-container.js'
+import { programNamedIn } from '../grants/program.js'
+import { runIn } from '../launch/run-in-cell.js'
+import { withOutputLimit } from '../plan/plan-supervision.js'
+import { proxyOf } from '../plan/plan-network.js'
+import type { CellRequest } from '../plan/planned-cell.js'
 
 export interface ContainerOptions {
   /** Of the engine (default: DOCKER_HOST, then those of this user, then those of the system). */
@@ -234,4 +238,62 @@ const remembered = <Value>(known: Map<string, Promise<Value>>, key: string, make
   known.set(key, made)
   made.catch(() => known.delete(key))
   return made
+}
+
+/** A cell in a container has one form, the search path of its image, and no program that starts early. */
+export interface ContainerSettings extends Omit<CellSettings, 'form' | 'searchPath' | 'early'> {
+  readonly image: string
+  /** An OCI runtime of the engine, such as `runsc` (default: the engine's own). */
+  readonly runtime?: string
+  readonly program: string
+}
+
+/** Whether output is kept in memory, where it needs a limit. */
+type Output = 'kept' | 'passed-on'
+
+interface Job {
+  readonly settings: ContainerSettings
+  readonly output: Output
+  readonly run: (opened: ReadyCell, watched: WatchedRun) => Promise<CallResult>
+}
+
+const keptJob = (settings: ContainerSettings, input: RunInput): Job => ({
+  settings,
+  output: 'kept',
+  run: (opened, watched) =>
+    runIn(opened, opened.planned, { settings, input, onStarted: undefined }, watched, undefined),
+})
+
+const requestOf = (settings: ContainerSettings, output: Output): CellRequest => ({
+  boundary: output === 'kept' ? withOutputLimit(settings.boundary) : settings.boundary,
+  cwd: parseAbsolutePath(settings.cwd, 'cwd'),
+  program: programNamedIn([settings.program]),
+  searchPath: '',
+  hostEnvironment: settings.hostEnvironment ?? {},
+  form: 'landlock',
+  stdio: ALL_FRAMES,
+  foreground: false,
+  delivery: 'gathered',
+  clock: 'start',
+  observe: settings.observe ?? 'changes',
+  proxy: proxyOf(settings.boundary, settings.proxy),
+})
+
+/** A started container that waits for its call. */
+interface ReadyContainer extends ReadyCell {
+  readonly mounts: GrantedMounts
+}
+
+/** Whether a container made now would be the same. */
+const isStillMade = (
+  ready: ReadyContainer,
+  { program, boundary }: { readonly program: string; readonly boundary: Boundary },
+  sealed: readonly Place[],
+): boolean => {
+  if (!isStillTrue(ready, program, sealed)) return false
+  try {
+    return areSameMounts(ready.mounts, mountsFor(boundary, sealed))
+  } catch {
+    return false // Making another one fails in the same way, and the call reports it.
+  }
 }

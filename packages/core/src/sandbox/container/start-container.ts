@@ -1,10 +1,12 @@
-// Makes and starts one container for one cell, and attaches to it.
+// Makes and starts one container for one cell, and attaches to it. Removes those that nobody removed.
 import { basename } from 'node:path'
 import type { Duplex } from 'node:stream'
+import { hostname } from 'node:os'
 
 import { fail } from '../../errors/index.js'
 import type { Limits } from '../../policy/index.js'
 import { DEFAULT_LIMITS } from '../../policy/index.js'
+import { PLATFORM, describeSelf, isDead } from '../../platform/index.js'
 
 import { carryConnections } from './carried-connections.js'
 import type { Attached } from './carried-connections.js'
@@ -12,7 +14,6 @@ import { mountsProblem, viewOfHost } from './compare-mounts.js'
 import type { AskedMounts } from './compare-mounts.js'
 import type { Engine, Image } from './engine.js'
 import type { Hello } from './hello.js'
-import { ownerLabel } from './leftovers.js'
 import type { Bind } from './granted-mounts.js'
 import { TEMPORARY, launcherPath, searchPathOf } from './plan-container.js'
 
@@ -148,3 +149,32 @@ const userOf = ({ name, isRootless }: Engine): string => {
   const [uid, gid] = [process.getuid?.() ?? 0, process.getgid?.() ?? 0]
   return name === 'docker' && isRootless ? '0:0' : `${uid}:${gid}`
 }
+
+const OWNER = 'cordon.owner'
+
+/** The label of a container: the process that it belongs to, which no other process ever equals. */
+const ownerLabel = (): Readonly<Record<string, string>> => ({
+  [OWNER]: JSON.stringify([placeOf(), describeSelf()]),
+})
+
+/**
+ * Removes the containers of processes that were killed between making and removing one. Those of another machine, or of
+ * another container, stay. So does one that the engine cannot remove: the next process tries it again.
+ */
+export const sweepLeftovers = async (engine: Engine): Promise<void> => {
+  const containers = await engine.labelled(OWNER)
+  const left = containers.filter(({ labels }) => isLeft(labels[OWNER] ?? ''))
+  await Promise.allSettled(left.map(({ id }) => engine.remove(id)))
+}
+
+const isLeft = (label: string): boolean => {
+  try {
+    const [place, owner] = JSON.parse(label) as readonly unknown[]
+    return place === placeOf() && typeof owner === 'string' && isDead(owner, describeSelf())
+  } catch {
+    return false
+  }
+}
+
+/** Process numbers mean something in one pid namespace, of one boot, of one machine. */
+const placeOf = (): string => [hostname(), PLATFORM.bootId(), PLATFORM.pidNamespace()].join(' ')

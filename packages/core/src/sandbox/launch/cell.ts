@@ -9,7 +9,6 @@ import { isRunning } from '../../platform/index.js'
 import { encodeCommand } from '../plan/encode-plan.js'
 import { parseCellEvent } from '../result/events.js'
 import type { AppliedEvent, CellEvent, ExitEvent, OpenEvent, ReportedViolation } from '../result/events.js'
-import { deferred } from './deferred.js'
 import { FROM_CELL, TO_CELL, createFrameReader, encodeFrame, encodeInput } from '../frames.js'
 import type { FrameToCell } from '../frames.js'
 import type { Command } from '../plan/plan.js'
@@ -291,3 +290,21 @@ const untilTaken = (connection: CellConnection): Promise<void> =>
         connection.on('drain', settle).on('close', settle)
       })
     : Promise.resolve()
+
+// A promise that somebody else settles.
+
+interface Deferred<Value> {
+  readonly promise: Promise<Value>
+  readonly resolve: (value: Value) => void
+  readonly reject: (reason: unknown) => void
+}
+
+export const deferred = <Value>(): Deferred<Value> => {
+  let resolve: (value: Value) => void = () => undefined
+  let reject: (reason: unknown) => void = () => undefined
+  const promise = new Promise<Value>((yes, no) => {
+    resolve = yes
+    reject = no
+  })
+  return { promise, resolve, reject }
+}

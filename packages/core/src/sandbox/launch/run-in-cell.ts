@@ -11,7 +11,7 @@ import { appliedProfile } from '../result/applied-profile.js'
 import type { CellSettings, RunInput, RunRequest } from '../sandbox-interface.js'
 import type { Cell } from './cell.js'
 import type { CallNetwork } from './doors.js'
-import type { OpenedCell, StartedProgram } from './ready-cell.js'
+import type { OpenedCell, StartedProgram } from './pool.js'
 import type { WatchedRun } from './watched-run.js'
 
 export const commandOf = (

@@ -5,11 +5,13 @@ import { CordonError, fail } from '../../errors/index.js'
 import { parentOf, WALLS } from '../../policy/index.js'
 
 import type { CallResult } from '../call-result.js'
-import type { Cell } from './cell.js'
+import type { Cell, CellConnection } from './cell.js'
 import type { CallPatrol, EndedPatrol } from '../watch/patrols.js'
 import type { CellRequest, PlannedCell } from '../plan/planned-cell.js'
 import type { Planner } from '../plan/planner.js'
 import type { Violation } from '../result/violations.js'
+import type { Backend } from '../backends.js'
+import type { ReadyCell } from './pool.js'
 
 export interface WatchedRun {
   /** Called right before the program gets its command. */
@@ -126,5 +128,37 @@ export const untilUndisturbed = async (
     if (!('error' in result)) return result
     if (tries >= (result.isSeen ? MOST_TRIES : MOST_TRIES_UNSEEN)) throw result.error
     await wait(FIRST_WAIT_MS * 2 ** tries)
+  }
+}
+
+export interface BegunRequest {
+  readonly request: CellRequest
+  /** To a launcher with a head start. */
+  readonly connection: CellConnection | undefined
+  readonly backend: Backend
+}
+
+/**
+ * Waits for the three things that a call begins with at the same time: the watcher looks into its write roots, the pool
+ * looks for a warm cell, and a launcher may enter its namespaces. If one fails, the others are ended.
+ */
+export const allBegun = async (
+  patrol: Promise<CallPatrol>,
+  waiting: Promise<ReadyCell | undefined>,
+  begun: Promise<BegunRequest>,
+): Promise<readonly [CallPatrol, ReadyCell | undefined, BegunRequest]> => {
+  try {
+    return await Promise.all([patrol, waiting, begun])
+  } catch (error) {
+    void waiting.then((ready) => ready?.cell.discard())
+    await begun.then(
+      ({ connection }) => connection?.destroy(),
+      () => undefined,
+    )
+    await patrol.then(
+      ({ giveUp }) => giveUp(),
+      () => undefined,
+    )
+    throw error
   }
 }

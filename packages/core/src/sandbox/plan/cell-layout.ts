@@ -4,7 +4,7 @@ import { DEFAULT_LIMITS } from '../../policy/index.js'
 
 import { objectAt } from '../grants/object-at.js'
 import type { HostFacts } from './host-facts.js'
-import { FORM_HAS } from './form-has.js'
+import { FORM_HAS, bringsMounts } from './host-facts.js'
 import { layOutLandlock, privateRule } from './landlock-layout.js'
 import { layOutNamespaces } from './layout.js'
 import type { LayoutInput } from './layout.js'
@@ -14,7 +14,6 @@ import type { Plan, Step } from './plan.js'
 import type { CellRequest } from './planned-cell.js'
 import { newFolderIn, temporaryParentFor } from './private-folder.js'
 import { hasOwnProc } from './requirements.js'
-import { bringsMounts } from './host-facts.js'
 
 const TTY = '/dev/tty' as AbsolutePath
 

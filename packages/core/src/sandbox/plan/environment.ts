@@ -4,7 +4,7 @@ import { isWithinPath } from '../../policy/index.js'
 
 import { objectAt } from '../grants/object-at.js'
 import { SYSTEM_PATH } from '../grants/program.js'
-import { FORM_HAS } from './form-has.js'
+import { FORM_HAS } from './host-facts.js'
 import { authoritiesIn } from './network-files.js'
 import { brokeredOf } from './plan.js'
 import type { Plan } from './plan.js'

@@ -1,5 +1,5 @@
 // What a host can enforce. A cell is planned for these facts.
-import type { AbsolutePath, BackendName, Mechanism, WallName } from '../../policy/index.js'
+import type { AbsolutePath, BackendName, Form, Mechanism, WallName } from '../../policy/index.js'
 
 import type { Identity } from './workspace-owner.js'
 
@@ -60,3 +60,20 @@ export interface WallFacts {
 }
 
 export const bringsMounts = (wall: WallFacts | undefined): boolean => wall?.brings.includes('mount-namespace') === true
+
+interface FormParts {
+  /** A root of its own, made of mounts: what is not granted is not there. */
+  readonly ownRoot: boolean
+  readonly ownProcesses: boolean
+  readonly ownNetwork: boolean
+  readonly landlock: boolean
+}
+
+const NAMESPACES = { ownRoot: true, ownProcesses: true, ownNetwork: true }
+
+/** What the launcher gives a cell of each form. A wall or a container around it may add some of this. */
+export const FORM_HAS: Readonly<Record<Form, FormParts>> = {
+  namespaces: { ...NAMESPACES, landlock: true },
+  landlock: { ownRoot: false, ownProcesses: false, ownNetwork: false, landlock: true },
+  mounts: { ...NAMESPACES, landlock: false },
+}

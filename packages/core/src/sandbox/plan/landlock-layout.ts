@@ -10,8 +10,8 @@ import { entriesIn } from '../grants/file-names.js'
 import { BORROWED_PROC_RULES, accessFor, outermost, rule, ruleFor } from './layout.js'
 import type { LayoutInput } from './layout.js'
 import { placeAt, statusOf } from '../grants/object-at.js'
-import type { Access, Plan, Rule } from './plan.js'
 import type { Place } from '../grants/object-at.js'
+import type { Access, Plan, Rule } from './plan.js'
 
 /** One right more than any write root has, so that others' sockets cannot be moved into it, see landlock.c. */
 export const privateRule = ({ execute }: LayoutInput, temporary: AbsolutePath): Rule =>
@@ -128,4 +128,22 @@ const entriesNow = (folder: AbsolutePath): ReturnType<typeof entriesIn> => {
     if (['ENOENT', 'ENOTDIR'].includes(codeOf(error) ?? '')) return []
     throw error
   }
+}
+
+/**
+ * With Landlock alone: the folders of write roots in which nothing can be made, renamed or removed. Its rules cannot
+ * subtract, so a folder with a carve-out beneath it is granted entry by entry, and not itself.
+ */
+export const closedFolders = (
+  writeRoots: readonly Place[],
+  carved: readonly AbsolutePath[],
+): readonly AbsolutePath[] => {
+  const closed = new Set<AbsolutePath>()
+  for (const root of writeRoots) {
+    if (carved.some((path) => isWithinPath(root.path, path))) continue
+    for (const path of carved.filter((each) => isWithinPath(each, root.path))) {
+      for (let folder = parentOf(path); isWithinPath(folder, root.path); folder = parentOf(folder)) closed.add(folder)
+    }
+  }
+  return [...closed].sort()
 }

@@ -1,30 +1,29 @@
 // Plans one cell: from a request and the host's facts to the plan that the launcher applies.
-import { fail } from '../../errors/index.js'
+import { CordonError, fail } from '../../errors/index.js'
 import type { AbsolutePath, Form } from '../../policy/index.js'
 import { isReadable } from '../../policy/index.js'
 
 import { objectAt, pathsOf, placeAt, realPathOf } from '../grants/object-at.js'
 import type { Place } from '../grants/object-at.js'
-import { findProgram, refuseCarvedOutProgram } from '../grants/program.js'
+import { findProgram, refuseCarvedOutProgram, libraryFolders, linkedLibraries } from '../grants/program.js'
+import type { Program } from '../grants/program.js'
 import { surveyGrants } from '../grants/survey.js'
 import type { Survey } from '../grants/survey.js'
 import { hiddenInView } from '../grants/system-view.js'
 import type { SystemView } from '../grants/system-view.js'
 import type { HostFacts } from './host-facts.js'
+import { FORM_HAS, bringsMounts } from './host-facts.js'
 import { layOutCell } from './cell-layout.js'
-import { closedFolders } from './closed-folders.js'
+import { closedFolders } from './landlock-layout.js'
 import { environmentOf } from './environment.js'
-import { FORM_HAS } from './form-has.js'
-import { executionOf } from './plan-execution.js'
-import { cgroupOf, limitsOf } from './plan-limits.js'
+import { cgroupOf, limitsOf, trapsOf } from './plan-supervision.js'
 import { networkOf } from './plan-network.js'
-import { trapsOf } from './plan-traps.js'
 import type { Plan } from './plan.js'
 import { carvedIn, madeOnce } from './planned-cell.js'
 import type { CellRequest, PlannedCell } from './planned-cell.js'
 import { describeProfile } from './profile.js'
-import { bringsMounts } from './host-facts.js'
 import { canReach } from './workspace-owner.js'
+import type { Execution } from './layout.js'
 
 export const planCell = (
   request: CellRequest,
@@ -128,4 +127,57 @@ const refuseReadOnlyDevices = ({ read, write }: Pick<Survey, 'read' | 'write'>):
       problem: 'without Landlock nothing keeps a tool from writing to a device that it can open',
       fix: `grant it for writing too (--write ${device.path}), or leave the form to Cordon (--form auto)`,
     })
+}
+
+/** The programs that a tool may start. */
+const executionOf = (
+  { boundary, cwd, searchPath, form }: CellRequest,
+  program: Program,
+  host: HostFacts,
+): Execution => {
+  if (boundary.exec.kind === 'all') return { kind: 'all' }
+  const names = boundary.exec.kind === 'list' ? boundary.exec.programs : []
+  const others = names.map((name) => {
+    const found = findGranted(name, cwd, searchPath)
+    refuseCarvedOutProgram(name, found, boundary)
+    return found
+  })
+  const programs = [...new Set([program, ...others].flatMap(({ executables }) => executables))]
+  const loaders = [...new Set([program, ...others].flatMap((each) => each.loaders))]
+  // The kernel has to execute a loader, which then starts any program that it is given.
+  if (!FORM_HAS[form].ownRoot && loaders.length > 0 && !host.listener.held) {
+    throw fail('host-cannot-hold', {
+      mechanism: 'exec',
+      problem:
+        'only a seccomp listener can keep the loader from starting other programs, and there is none ' +
+        `(${host.listener.problem})`,
+      fix: 'leave exec unspecified (all), or run outside of another sandbox',
+    })
+  }
+  const files = [...programs, ...loaders]
+  // Landlock lets code be mapped from a folder without executing the programs in it. Mounts cannot tell these apart.
+  return {
+    kind: 'only',
+    programs,
+    files,
+    libraries: FORM_HAS[form].landlock ? libraryFolders() : linkedLibraries(files),
+  }
+}
+
+/** The granted program is missing, not the command: that is another error, with another exit status. */
+const findGranted = (name: string, cwd: string, searchPath: string): Program => {
+  try {
+    return findProgram(name, cwd, searchPath)
+  } catch (error) {
+    if (
+      !(error instanceof CordonError) ||
+      (error.code !== 'program-not-found' && error.code !== 'program-not-executable')
+    )
+      throw error
+    throw fail(
+      'grant-inexpressible',
+      { section: 'exec', grant: name, problem: error.message, fix: `${error.fix ?? ''}; or remove it: --exec ${name}` },
+      error,
+    )
+  }
 }

@@ -4,11 +4,11 @@ import { randomBytes } from 'node:crypto'
 import { fail } from '../../errors/index.js'
 import type { CordonError } from '../../errors/index.js'
 import type { Boundary, Form, HostGrant } from '../../policy/index.js'
+import { WEB_PORTS, renderCidr, renderIpAddress } from '../../policy/index.js'
 
-import { FORM_HAS } from './form-has.js'
+import { FORM_HAS } from './host-facts.js'
 import type { Attempt, HostFacts } from './host-facts.js'
-import type { Plan } from './plan.js'
-import { reachesOf } from './reaches.js'
+import type { Plan, Reach } from './plan.js'
 
 interface NetworkRequest {
   readonly boundary: Pick<Boundary, 'network' | 'egressClass'>
@@ -102,4 +102,39 @@ const refuseUnbrokered = (
     )
   if (!FORM_HAS[form].ownNetwork && landlock.abi < 4)
     throw refuse('grants by host need a network namespace, or Landlock of ABI 4 (Linux 6.7)', 'run `cordon doctor`')
+}
+
+/**
+ * The destinations for which connect() is led to the proxy. Only the proxy knows denials: it judges every connection
+ * again.
+ */
+export const reachesOf = (entries: readonly HostGrant[]): readonly Reach[] => {
+  const reaches = entries
+    .filter(({ action }) => action !== 'deny')
+    .flatMap(({ destination, port }) => {
+      const ports = port.kind === 'web' ? WEB_PORTS : [port.port]
+      return ports.map((each) => ({ ...whereOf(destination), port: each }))
+    })
+  return [...new Map(reaches.map((reach) => [`${reach.kind} ${reach.value} ${reach.port}`, reach])).values()]
+}
+
+const whereOf = (destination: HostGrant['destination']): Pick<Reach, 'kind' | 'value'> => {
+  switch (destination.kind) {
+    case 'host':
+      return { kind: 'name', value: destination.host }
+    case 'subdomains':
+      return { kind: 'below', value: destination.host }
+    case 'address':
+      return {
+        kind: 'block',
+        value: `${renderIpAddress(destination.address)}/${destination.address.family === 4 ? '32' : '128'}`,
+      }
+    case 'cidr':
+      return { kind: 'block', value: renderCidr(destination.cidr) }
+  }
+}
+
+export const renderReach = ({ kind, value, port }: Reach): string => {
+  const where = kind === 'below' ? `*.${value}` : value.includes(':') ? `[${value}]` : value
+  return `${where}:${port}`
 }

@@ -1,6 +1,6 @@
 import type { Boundary } from '../../policy/index.js'
 
-import { FORM_HAS } from './form-has.js'
+import { FORM_HAS } from './host-facts.js'
 import type { HostFacts } from './host-facts.js'
 import { planCell } from './plan-cell.js'
 import { planAgain } from './planned-cell.js'

@@ -5,8 +5,7 @@ import type { AbsolutePath, Form } from '../../policy/index.js'
 
 import type { Place } from '../grants/object-at.js'
 import type { HostFacts } from './host-facts.js'
-import { FORM_HAS } from './form-has.js'
-import { bringsMounts } from './host-facts.js'
+import { FORM_HAS, bringsMounts } from './host-facts.js'
 
 /** In a cell with its own root it is /tmp, unless the policy grants the host's. */
 export const temporaryParentFor = (form: Form, host: HostFacts, granted: readonly Place[]): AbsolutePath => {

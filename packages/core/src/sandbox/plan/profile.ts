@@ -1,13 +1,12 @@
 import type { Mechanism } from '../../policy/index.js'
 
-import { FORM_HAS } from './form-has.js'
+import { FORM_HAS, bringsMounts } from './host-facts.js'
 import type { HostFacts } from './host-facts.js'
 import type { Enforced, SandboxProfile } from './sandbox-profile.js'
 import { PLAN_LIMITS, brokeredOf } from './plan.js'
 import type { Brokered, Plan, PlanLimit } from './plan.js'
-import { renderReach } from './reaches.js'
+import { renderReach } from './plan-network.js'
 import { hasOwnProc } from './requirements.js'
-import { bringsMounts } from './host-facts.js'
 
 export const enforcedBy = (plan: Plan, host: HostFacts): Enforced => {
   const has = FORM_HAS[plan.form]

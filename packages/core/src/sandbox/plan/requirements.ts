@@ -2,9 +2,8 @@ import { fail } from '../../errors/index.js'
 import type { Boundary, Form, Mechanism } from '../../policy/index.js'
 import { MECHANISMS } from '../../policy/index.js'
 
-import { FORM_HAS } from './form-has.js'
+import { FORM_HAS, bringsMounts } from './host-facts.js'
 import type { Attempt, HostFacts } from './host-facts.js'
-import { bringsMounts } from './host-facts.js'
 
 export const refuseMissingMechanisms = (
   { require, network }: Pick<Boundary, 'require' | 'network'>,
@@ -86,3 +85,23 @@ export const hasOwnProc = (
   form: Form,
   { ownProc, mounts, wall }: Pick<HostFacts, 'ownProc' | 'mounts' | 'wall'>,
 ): boolean => (FORM_HAS[form].landlock ? (FORM_HAS[form].ownRoot || bringsMounts(wall)) && ownProc.held : mounts.held)
+
+/**
+ * The requested form, or the strongest one that this host supports. `mounts` has one barrier for files instead of two,
+ * so it has to be requested.
+ */
+export const chooseForm = (wanted: Form | 'auto', host: HostFacts): Form => {
+  const order: readonly Form[] = wanted === 'auto' ? ['namespaces', 'landlock'] : [wanted]
+  const chosen = order.find((form) => host[form].held)
+  if (chosen !== undefined) return chosen
+  const problem = order.map((form) => `${form}: ${problemOf(host[form]) ?? ''}`).join('; ')
+  throw fail('host-cannot-hold', { mechanism: order.join(' or '), problem, fix: otherFormFor(host) })
+}
+
+const otherFormFor = ({ wall, mounts }: HostFacts): string => {
+  if (wall !== undefined) return 'leave the form to Cordon (--form auto), or the backend (--backend auto)'
+  const doctor = 'run `cordon doctor`: it says what is missing and how to get it'
+  return mounts.held
+    ? `${doctor}; or accept a cell without Landlock: --form mounts (sandbox: { form: 'mounts' }), see SECURITY.md`
+    : doctor
+}

@@ -5,7 +5,7 @@ import type { AbsolutePath, Boundary, Form } from '../../policy/index.js'
 import { isWithinPath, isWritable } from '../../policy/index.js'
 
 import { realPathOf } from '../grants/object-at.js'
-import type { AppliedSum } from '../plan/applied-sum.js'
+import type { AppliedSum } from '../plan/encode-plan.js'
 import type { PlannedCell } from '../plan/planned-cell.js'
 import type { Plan, Step } from '../plan/plan.js'
 import type { AppliedEvent } from './events.js'

@@ -10,18 +10,19 @@ import { parseAbsolutePath } from '../../policy/index.js'
 import { interrupted } from '../call-result.js'
 import type { CallResult } from '../call-result.js'
 import { SYSTEM_PATH, programNamedIn } from '../grants/program.js'
-import { runProgram } from '../host/run-program.js'
+import { runProgram } from '../host/plain-process.js'
 import { bytesOf } from '../launch/run-in-cell.js'
 import { buildEnvironment, proxyVariables } from '../plan/environment.js'
 import { networkFiles } from '../plan/network-files.js'
 import type { Enforced } from '../plan/sandbox-profile.js'
 import type { CellSettings, Pool, RunInput, Sandbox } from '../sandbox-interface.js'
-import { DEFAULT_OUTPUT_LIMIT } from '../plan/plan-limits.js'
-import { NO_HOST_FACTS } from './no-host-facts.js'
+import { DEFAULT_OUTPUT_LIMIT } from '../plan/plan-supervision.js'
 import { describeSeatbelt, planSeatbelt } from './plan-seatbelt.js'
 import { confinedBy } from './profile-text.js'
 import { openProxyPort } from './proxy-port.js'
 import { testThisMac } from './test-this-mac.js'
+import { refused } from '../plan/host-facts.js'
+import type { HostFacts } from '../plan/host-facts.js'
 
 export const openSeatbelt = async (): Promise<Sandbox> => {
   if (process.getuid?.() === 0)
@@ -144,4 +145,26 @@ const runCall = async (
     proxy?.close()
     rmSync(temporary, { recursive: true, force: true })
   }
+}
+
+const OF_LINUX = refused('platform', 'it is a mechanism of Linux')
+
+/** The mechanisms of Linux, all missing. */
+const NO_HOST_FACTS: HostFacts = {
+  launcher: '',
+  namespaces: OF_LINUX,
+  mounts: OF_LINUX,
+  ownProc: OF_LINUX,
+  landlock: { ...OF_LINUX, abi: 0 },
+  listener: OF_LINUX,
+  nesting: OF_LINUX,
+  borrowing: OF_LINUX,
+  cgroup: OF_LINUX,
+  measuring: OF_LINUX,
+  kernelSecrets: [],
+  isRoot: false,
+  identity: undefined,
+  wall: undefined,
+  passedOver: [],
+  temporaryFolder: tmpdir() as AbsolutePath,
 }
