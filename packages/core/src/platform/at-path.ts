@@ -14,7 +14,8 @@ import {
 import type { Stats } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 
-const ifSeen = <Seen>(look: () => Seen): Seen | undefined => {
+/** What `look` returns. It may only read from the file system. */
+export const ifSeen = <Seen>(look: () => Seen): Seen | undefined => {
   try {
     return look()
   } catch {

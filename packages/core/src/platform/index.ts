@@ -1,5 +1,6 @@
 /// <reference types="node" preserve="true" />
 export {
+  ifSeen,
   isLink,
   jsonOfFile,
   linkStatusAt,

@@ -1,7 +1,6 @@
 // Which container engine answers: the sockets of this user first, then those of the system.
-import { lstatSync } from 'node:fs'
-
 import { CordonError, fail } from '../../errors/index.js'
+import { linkStatusAt } from '../../platform/index.js'
 
 import { expectEngine, fieldsOf, listOf } from './engine-request.js'
 
@@ -101,12 +100,8 @@ const limitsOf = async (socket: string, isRootlessPodman: boolean): Promise<(con
 
 /** Undefined if there is no socket. */
 const ownerOf = (path: string): number | undefined => {
-  try {
-    const status = lstatSync(path)
-    return status.isSocket() ? status.uid : undefined
-  } catch {
-    return undefined
-  }
+  const status = linkStatusAt(path)
+  return status?.isSocket() === true ? status.uid : undefined
 }
 
 /** An engine of somebody else could say anything, and would get what the tools of this user get. */

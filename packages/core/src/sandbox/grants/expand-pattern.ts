@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs'
 
 import { codeOf, fail } from '../../errors/index.js'
+import { ifSeen } from '../../platform/index.js'
 import type { AbsolutePath, PathPattern, WalkState } from '../../policy/index.js'
 import { canMatchBeneath, isMatch, startWalk, step } from '../../policy/index.js'
 
@@ -68,12 +69,11 @@ const entriesOf = (folder: AbsolutePath, { negated, text }: PathPattern): readon
   }
 }
 
-/** Another user's folder that this user cannot enter: the tool runs as the same user. */
+/**
+ * Another user's folder that this user cannot enter: the tool runs as the same user. If the owner is not known, perhaps
+ * the tool can open a folder above it.
+ */
 const isClosedForGood = (folder: AbsolutePath): boolean => {
-  try {
-    return statSync(pathFor(folder)).uid !== process.getuid?.() && !isExecutable(folder)
-  } catch {
-    // The owner is not known: perhaps the tool can open a folder above it.
-    return false
-  }
+  const owner = ifSeen(() => statSync(pathFor(folder)).uid)
+  return owner !== undefined && owner !== process.getuid?.() && !isExecutable(folder)
 }

@@ -1,16 +1,15 @@
+// The objects of the host: their kind, their real path, their status.
 import { accessSync, closeSync, constants, fstatSync, lstatSync, openSync, readlinkSync, realpath } from 'node:fs'
 import type { Dirent, Stats } from 'node:fs'
 import { promisify } from 'node:util'
 
-import { realPathOf as realPathAt } from '../../platform/index.js'
+import { ifSeen, realPathOf as realPathAt } from '../../platform/index.js'
 import type { AbsolutePath } from '../../policy/index.js'
 
 import { pathFor, textOfName } from './file-names.js'
 
 /** Loading `node:fs/promises` for it would take a millisecond of every start. */
 const realPath = promisify(realpath.native)
-
-// The objects of the host: their kind, their real path, their status.
 
 export type ObjectKind = 'file' | 'directory' | 'link' | 'device' | 'other'
 
@@ -63,13 +62,8 @@ export const findRealPath = async (path: string): Promise<AbsolutePath | undefin
 }
 
 /** Links are not followed. Undefined if there is nothing, or it cannot be seen. */
-export const statusOf = (path: AbsolutePath): Stats | undefined => {
-  try {
-    return lstatSync(pathFor(path), { throwIfNoEntry: false })
-  } catch {
-    return undefined // beneath a file, in a closed folder, or longer than a path can be
-  }
-}
+export const statusOf = (path: AbsolutePath): Stats | undefined =>
+  ifSeen(() => lstatSync(pathFor(path), { throwIfNoEntry: false }))
 
 export interface Link {
   readonly path: AbsolutePath

@@ -1,13 +1,13 @@
 import { readFileSync, statSync } from 'node:fs'
 
+import { ifSeen } from '../../platform/index.js'
 import type { AbsolutePath, Boundary, PathPattern } from '../../policy/index.js'
 import { isReadable } from '../../policy/index.js'
 
 import { surveyCarveOuts } from './carve-outs.js'
 import { expandPattern } from './expand-pattern.js'
-import type { Link } from './object-at.js'
 import { linkAt, objectAt } from './object-at.js'
-import type { Place } from './object-at.js'
+import type { Link, Place } from './object-at.js'
 
 /** The files of the presets, found once: system folders do not change between calls. */
 export interface SystemView {
@@ -48,12 +48,8 @@ const pathsOf = (pattern: PathPattern): readonly AbsolutePath[] =>
   pattern.kind === 'pattern' ? expandPattern(pattern).map(({ path }) => path) : [pattern.base]
 
 const smallText = (path: AbsolutePath): string | undefined => {
-  try {
-    if (statSync(path).size > LARGEST_COPY) return undefined
-    const bytes = readFileSync(path)
-    const text = bytes.toString('utf8')
-    return text.includes('\0') || !Buffer.from(text, 'utf8').equals(bytes) ? undefined : text
-  } catch {
-    return undefined
-  }
+  const bytes = ifSeen(() => (statSync(path).size > LARGEST_COPY ? undefined : readFileSync(path)))
+  if (bytes === undefined) return undefined
+  const text = bytes.toString('utf8')
+  return text.includes('\0') || !Buffer.from(text, 'utf8').equals(bytes) ? undefined : text
 }

@@ -2,7 +2,7 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 
 import { fail } from '../../errors/index.js'
-import { PACKAGE_FOLDER } from '../../platform/index.js'
+import { PACKAGE_FOLDER, ifSeen } from '../../platform/index.js'
 
 import { isExecutable } from '../grants/object-at.js'
 
@@ -15,11 +15,5 @@ export const findLauncher = (): string => {
   return found
 }
 
-const prebuiltIn = (packageName: string): string | undefined => {
-  try {
-    const manifest = createRequire(import.meta.url).resolve(`${packageName}/package.json`)
-    return join(dirname(manifest), 'bin', 'cordon-cell')
-  } catch {
-    return undefined
-  }
-}
+const prebuiltIn = (packageName: string): string | undefined =>
+  ifSeen(() => join(dirname(createRequire(import.meta.url).resolve(`${packageName}/package.json`)), 'bin/cordon-cell'))

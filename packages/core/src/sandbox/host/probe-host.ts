@@ -50,14 +50,10 @@ const attemptWith =
   }
 
 /** The facts inside a wall, found by starting it. */
-export const probeWall = async (
-  launcher: string,
-  { isRoot, temporaryFolder, identity }: Surroundings,
-  wall: Wall,
-): Promise<HostFacts> => {
+export const probeWall = async (launcher: string, surroundings: Surroundings, wall: Wall): Promise<HostFacts> => {
   const steps = bringsMounts(wall) ? WALLED_STEPS : []
   const cell: WalledCell = { steps, temporary: at('/tmp'), network: 'own', scratch: 1 << 20 }
-  const attempt = attemptWith(() => spawnWalled(wall, cell, ALL_FRAMES, ignore, identity))
+  const attempt = attemptWith(() => spawnWalled(wall, cell, ALL_FRAMES, ignore, surroundings.identity))
   const listened = await attempt('landlock', { traps: ['connect'] })
   const landlock = listened.outcome.held ? listened : await attempt('landlock')
   const without = refused(wall.name, 'the launcher makes no namespaces of its own inside')
@@ -71,20 +67,15 @@ export const probeWall = async (
     nesting: refused('nesting', 'a wall hides the outer cell'),
     measuring: landlock.measurable ? HELD : UNMEASURED,
     cgroup: refused('cgroup', `${wall.name} hides the cgroups of the host`),
-    kernelSecrets: kernelSecrets(isRoot),
+    kernelSecrets: kernelSecrets(surroundings),
     wall,
     passedOver: [],
-    isRoot,
-    temporaryFolder,
-    identity,
+    ...surroundings,
   }
 }
 
-export const probeHost = async (
-  launcher: string,
-  { isRoot, temporaryFolder, identity }: Surroundings,
-): Promise<HostFacts> => {
-  const attempt = attemptWith(() => spawnLauncher(launcher, ALL_FRAMES, undefined, identity))
+export const probeHost = async (launcher: string, surroundings: Surroundings): Promise<HostFacts> => {
+  const attempt = attemptWith(() => spawnLauncher(launcher, ALL_FRAMES, undefined, surroundings.identity))
   /** Without Landlock, the mounts form tries it. */
   const attemptInAny = async (parts: Partial<Plan>): Promise<Tried> => {
     const tried = await attempt('landlock', parts)
@@ -123,10 +114,8 @@ export const probeHost = async (
     cgroup,
     wall: undefined,
     passedOver: [],
-    kernelSecrets: kernelSecrets(isRoot),
-    isRoot,
-    temporaryFolder,
-    identity,
+    kernelSecrets: kernelSecrets(surroundings),
+    ...surroundings,
   }
 }
 
@@ -180,27 +169,16 @@ const keeperFacts = ({ outcome, status }: Tried): Pick<HostFacts, 'listener' | '
         ),
       )
     default:
-      return {
-        listener: refuse(`a probe of it ended with ${status}`),
-        borrowing: refuse('there is no listener'),
-      }
+      return { listener: refuse(`a probe of it ended with ${status}`), borrowing: refuse('there is no listener') }
   }
 }
 
 // Kernel keyrings belong to the user, not to the namespace. Root can read the others even without capabilities.
 const SECRETS_FROM_ALL = ['/proc/keys', '/proc/key-users']
 const SECRETS_OF_ROOT = [
-  'timer_list',
-  'slabinfo',
-  'vmallocinfo',
-  'kpagecount',
-  'kpageflags',
-  'kpagecgroup',
-  'sched_debug',
-  'latency_stats',
-  'kcore',
-  'kmsg',
+  ...['timer_list', 'slabinfo', 'vmallocinfo', 'kpagecount', 'kpageflags', 'kpagecgroup', 'sched_debug'],
+  ...['latency_stats', 'kcore', 'kmsg'],
 ].map((name) => `/proc/${name}`)
 
-const kernelSecrets = (isRoot: boolean): readonly AbsolutePath[] =>
+const kernelSecrets = ({ isRoot }: Surroundings): readonly AbsolutePath[] =>
   [...SECRETS_FROM_ALL, ...(isRoot ? SECRETS_OF_ROOT : [])].map(at).filter((path) => objectAt(path) !== undefined)

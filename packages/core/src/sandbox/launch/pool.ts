@@ -2,6 +2,7 @@
 import { lstatSync } from 'node:fs'
 
 import { fail } from '../../errors/index.js'
+import { ifSeen } from '../../platform/index.js'
 import type { AbsolutePath } from '../../policy/index.js'
 
 import type { CallResult } from '../call-result.js'
@@ -181,12 +182,8 @@ export const startEarly = (cell: Cell, command: Command, first: Uint8Array): Sta
 export const groundOf = (paths: readonly AbsolutePath[]): string => paths.map(identityAt).join()
 
 const identityAt = (path: AbsolutePath): string => {
-  try {
-    const { dev, ino } = lstatSync(pathFor(path), { bigint: true })
-    return `${dev}:${ino}`
-  } catch {
-    return 'none'
-  }
+  const status = ifSeen(() => lstatSync(pathFor(path), { bigint: true }))
+  return status === undefined ? 'none' : `${status.dev}:${status.ino}`
 }
 
 /** Whether a cell built now would be the same. */

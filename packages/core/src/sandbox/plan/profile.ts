@@ -3,7 +3,7 @@ import type { Mechanism } from '../../policy/index.js'
 import { FORM_HAS, bringsMounts } from './host-facts.js'
 import type { HostFacts } from './host-facts.js'
 import type { Enforced, SandboxProfile } from './sandbox-profile.js'
-import { PLAN_LIMITS, brokeredOf } from './plan.js'
+import { PLAN_LIMITS } from './plan.js'
 import type { Brokered, Plan, PlanLimit } from './plan.js'
 import { renderReach } from './plan-network.js'
 import { hasOwnProc } from './requirements.js'
@@ -34,7 +34,7 @@ export const enforcedBy = (plan: Plan, host: HostFacts): Enforced => {
             ...(namespaces
               ? ['network-namespace', 'seccomp']
               : [...by('network-namespace'), ...(abi >= 4 ? landlock : []), 'seccomp', ...listener]),
-            ...brokeredBy(brokeredOf(plan)?.answeredBy),
+            ...(plan.network === 'none' ? [] : BROKERED_BY[plan.network.answeredBy]),
           ],
     unix_sockets: listener.length > 0 ? listener : ['seccomp'],
     processes: [
@@ -69,17 +69,10 @@ export const enforcedBy = (plan: Plan, host: HostFacts): Enforced => {
   }
 }
 
-const brokeredBy = (answeredBy: Brokered['answeredBy'] | undefined): readonly string[] => {
-  switch (answeredBy) {
-    case undefined:
-      return []
-    case 'keeper':
-      return ['broker']
-    case 'outer-keeper':
-      return ['broker', 'outer-cell']
-    case 'proxy':
-      return ['proxy']
-  }
+const BROKERED_BY: Readonly<Record<Brokered['answeredBy'], readonly string[]>> = {
+  'keeper': ['broker'],
+  'outer-keeper': ['broker', 'outer-cell'],
+  'proxy': ['proxy'],
 }
 
 const when = (isSo: boolean, mechanism: string): readonly string[] => (isSo ? [mechanism] : [])

@@ -5,23 +5,16 @@ import { MECHANISMS } from '../../policy/index.js'
 import { FORM_HAS, bringsMounts } from './host-facts.js'
 import type { Attempt, HostFacts } from './host-facts.js'
 
-export const refuseMissingMechanisms = (
-  { require, network }: Pick<Boundary, 'require' | 'network'>,
-  form: Form,
-  host: HostFacts,
-): void => {
-  const has = { form, host, hosts: network.kind === 'hosts' }
-  const mechanism = missingMechanism({ require, network }, form, host)
+type Required = Pick<Boundary, 'require' | 'network'>
+
+export const refuseMissingMechanisms = (required: Required, form: Form, host: HostFacts): void => {
+  const mechanism = missingMechanism(required, form, host)
   if (mechanism === undefined) return
-  const problem = problemWith(mechanism, has) ?? ''
-  throw fail('host-cannot-hold', { mechanism, problem, fix: fixFor(mechanism, has) })
+  const has = { form, host, hosts: required.network.kind === 'hosts' }
+  throw fail('host-cannot-hold', { mechanism, problem: problemWith(mechanism, has) ?? '', fix: fixFor(mechanism, has) })
 }
 
-export const missingMechanism = (
-  { require, network }: Pick<Boundary, 'require' | 'network'>,
-  form: Form,
-  host: HostFacts,
-): Mechanism | undefined =>
+export const missingMechanism = ({ require, network }: Required, form: Form, host: HostFacts): Mechanism | undefined =>
   require.find((mechanism) => problemWith(mechanism, { form, host, hosts: network.kind === 'hosts' }) !== undefined)
 
 /** The mechanisms that a policy can require here, if hosts are granted. */

@@ -5,7 +5,7 @@ import type { AbsolutePath, Boundary, PathPattern } from '../../policy/index.js'
 import { isWithinPath } from '../../policy/index.js'
 
 import { realBoundary } from '../grants/carve-outs.js'
-import { objectAt, placeAt, realPathOf } from '../grants/object-at.js'
+import { objectAt, pathsOf, placeAt, realPathOf } from '../grants/object-at.js'
 import type { Place } from '../grants/object-at.js'
 import { findProgram, refuseCarvedOutProgram } from '../grants/program.js'
 import { surveyGrants } from '../grants/survey.js'
@@ -116,15 +116,14 @@ export const describeSeatbelt = (
   claims: Enforced,
   variables: readonly string[],
 ): SandboxProfile => {
-  const paths = (places: readonly Place[]) => [...new Set(places.map(({ path }) => path))].sort()
   const { limits, network } = boundary
   return {
     mode: 'sandboxed',
     backend: 'seatbelt',
     form: 'seatbelt',
     cwd: plan.cwd,
-    read_roots: paths(plan.read),
-    write_roots: paths(plan.write),
+    read_roots: pathsOf(plan.read),
+    write_roots: pathsOf(plan.write),
     sealed: [],
     closed_folders: [],
     network: network.kind === 'hosts' ? reachesOf(network.entries).map(renderReach) : network.kind,

@@ -1,7 +1,7 @@
 // The proxy's port of one call. Seatbelt can name a port of the loopback, but not which of its addresses. So this
 // process has the port on both, and nobody else can wait there for the tool.
 import { createServer } from 'node:net'
-import type { Server, Socket } from 'node:net'
+import type { ListenOptions, Server, Socket } from 'node:net'
 
 import { codeOf } from '../../errors/index.js'
 import type { CallNetwork } from '../launch/doors.js'
@@ -25,8 +25,8 @@ export const openProxyPort = async (network: CallNetwork): Promise<ProxyPort> =>
   for (let tries = 1; ; tries += 1) {
     const [four, six] = [serve(), serve()]
     try {
-      const port = await listen(four, 0, '127.0.0.1')
-      await listen(six, port, '::1').catch((error: unknown) => {
+      const port = await listen(four, { port: 0, host: '127.0.0.1', exclusive: true })
+      await listen(six, { port, host: '::1', exclusive: true }).catch((error: unknown) => {
         if (codeOf(error) !== 'EADDRNOTAVAIL' && codeOf(error) !== 'EAFNOSUPPORT') throw error
       })
       const close = (): void => {
@@ -42,11 +42,12 @@ export const openProxyPort = async (network: CallNetwork): Promise<ProxyPort> =>
   }
 }
 
-const listen = (server: Server, port: number, host: string): Promise<number> =>
+/** Returns the port. 0 for a socket with a path. */
+export const listen = (server: Server, where: ListenOptions): Promise<number> =>
   new Promise((resolve, reject) => {
     server.once('error', reject)
-    server.listen({ port, host, exclusive: true }, () => {
+    server.listen(where, () => {
       const address = server.address()
-      resolve(typeof address === 'object' && address !== null ? address.port : port)
+      resolve(typeof address === 'object' && address !== null ? address.port : 0)
     })
   })

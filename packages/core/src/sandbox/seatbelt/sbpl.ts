@@ -1,6 +1,7 @@
 // Words of SBPL, the language of Seatbelt's profiles. A text that could mean something else there is refused.
 import { fail } from '../../errors/index.js'
 import type { AbsolutePath, PathPattern, Segment } from '../../policy/index.js'
+import { parentOf } from '../../policy/index.js'
 
 import type { Place } from '../grants/object-at.js'
 
@@ -72,14 +73,7 @@ const segmentText = (segment: Segment, isLast: boolean): string => {
 const ONE = '[^/][^/]?[^/]?[^/]?'
 
 /** The folders above a path, without the root. */
-export const ancestorsOf = (path: AbsolutePath): readonly AbsolutePath[] =>
-  path
-    .split('/')
-    .slice(1, -1)
-    .map(
-      (_, at) =>
-        path
-          .split('/')
-          .slice(0, at + 2)
-          .join('/') as AbsolutePath,
-    )
+export const ancestorsOf = (path: AbsolutePath): readonly AbsolutePath[] => {
+  const parent = parentOf(path)
+  return parent === '/' ? [] : [...ancestorsOf(parent), parent]
+}

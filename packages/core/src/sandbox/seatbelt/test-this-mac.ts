@@ -1,7 +1,6 @@
 // Tries attacks on this Mac, outside and inside of a profile. Only what worked outside and failed inside is claimed.
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
-import type { ListenOptions } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -15,6 +14,7 @@ import { runProgram } from '../host/plain-process.js'
 import type { Enforced } from '../plan/sandbox-profile.js'
 import { planSeatbelt } from './plan-seatbelt.js'
 import { confinedBy } from './profile-text.js'
+import { listen } from './proxy-port.js'
 import { RESOLVER } from './system-needs.js'
 
 export const testThisMac = (): Promise<Enforced> =>
@@ -75,19 +75,19 @@ export const withTargets = async <Result>(
   const at = (name: string) => join(folder, name)
   for (const name of ['granted', 'ungranted', 'writable', 'outside', 'temporary']) mkdirSync(at(name))
   for (const name of ['granted/file', 'ungranted/file']) writeFileSync(at(name), 'x')
-  const servers = await Promise.all(
-    [{ port: 0, host: '127.0.0.1' }, { port: 0, host: '127.0.0.1' }, { path: at('granted/socket') }].map(listen),
-  )
-  const [granted, other] = servers
+  const [granted, other, named] = [silentServer(), silentServer(), silentServer()]
   try {
+    const grantedPort = await listen(granted, { port: 0, host: '127.0.0.1' })
+    const otherPort = await listen(other, { port: 0, host: '127.0.0.1' })
+    await listen(named, { path: at('granted/socket') })
     return await use(
       {
         granted: at('granted'),
         ungranted: at('ungranted'),
         writable: at('writable'),
         outside: at('outside'),
-        grantedPort: granted?.port ?? 0,
-        otherPort: other?.port ?? 0,
+        grantedPort,
+        otherPort,
         socket: at('granted/socket'),
         resolver: resolver ?? at('granted/socket'),
         program: '/usr/bin/true',
@@ -96,22 +96,12 @@ export const withTargets = async <Result>(
       folder,
     )
   } finally {
-    for (const { close } of servers) close()
+    for (const server of [granted, other, named]) server.close()
     rmSync(folder, { recursive: true, force: true })
   }
 }
 
-const listen = (where: ListenOptions): Promise<{ readonly port: number; readonly close: () => void }> =>
-  new Promise((resolve, reject) => {
-    const server = createServer((stream) => stream.on('error', () => undefined).end()).once('error', reject)
-    server.listen(where, () => {
-      const address = server.address()
-      resolve({
-        port: typeof address === 'object' && address !== null ? address.port : 0,
-        close: () => server.close(),
-      })
-    })
-  })
+const silentServer = () => createServer((stream) => stream.on('error', () => undefined).end())
 
 interface Targets {
   readonly granted: string

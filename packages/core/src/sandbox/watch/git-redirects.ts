@@ -5,6 +5,7 @@ import { homedir } from 'node:os'
 import { basename, dirname, resolve } from 'node:path'
 
 import { fail } from '../../errors/index.js'
+import { ifSeen } from '../../platform/index.js'
 import type { AbsolutePath } from '../../policy/index.js'
 import { PROTECTED_NAMES, parentOf } from '../../policy/index.js'
 
@@ -46,7 +47,7 @@ const rememberRead = <Value>(parse: (text: string) => Value, nothing: Value): ((
     const known = remembered.get(file)
     if (state === undefined) return nothing
     if (known?.state === state) return known.value
-    const value = parse(textOf(file))
+    const value = parse(ifSeen(() => readFileSync(pathFor(file), 'utf8')) ?? '')
     if (remembered.size >= MOST_REMEMBERED) remembered.clear()
     remembered.set(file, { state, value })
     return value
@@ -67,14 +68,6 @@ const stateOf = (file: string): string | undefined => {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).syscall === undefined) throw error
     return undefined
-  }
-}
-
-const textOf = (file: string): string => {
-  try {
-    return readFileSync(pathFor(file), 'utf8')
-  } catch {
-    return ''
   }
 }
 
@@ -120,11 +113,7 @@ const namedByConfig = (config: string, folders: readonly string[], depth: number
 
 const from = (folder: string, value: string): string => resolve(folder, value.replace(/^~(?=\/|$)/, homedir()))
 
-interface Setting {
-  readonly section: string
-  readonly key: string
-  readonly value: string
-}
+type Setting = Readonly<Record<'section' | 'key' | 'value', string>>
 
 /** `core.hooksPath` and includes that name a path. */
 const redirectionsIn = (text: string): readonly Setting[] =>

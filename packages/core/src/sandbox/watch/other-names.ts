@@ -3,6 +3,7 @@
 import { lstatSync } from 'node:fs'
 
 import { fail } from '../../errors/index.js'
+import { ifSeen } from '../../platform/index.js'
 import type { AbsolutePath } from '../../policy/index.js'
 import { isWithinPath } from '../../policy/index.js'
 
@@ -60,13 +61,8 @@ export const refuseOtherNames = async (
 }
 
 /** A closed folder only hides it. */
-const isRemoved = (path: AbsolutePath): boolean => {
-  try {
-    return lstatSync(pathFor(path), { throwIfNoEntry: false }) === undefined
-  } catch {
-    return false
-  }
-}
+const isRemoved = (path: AbsolutePath): boolean =>
+  ifSeen(() => lstatSync(pathFor(path), { throwIfNoEntry: false }) === undefined) === true
 
 const isIn = (path: AbsolutePath, folders: readonly AbsolutePath[]): boolean =>
   folders.some((folder) => isWithinPath(path, folder))
