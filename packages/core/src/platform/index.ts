@@ -12,8 +12,7 @@ export {
   statusAt,
   textOfFile,
 } from './at-path.js'
-export { describeSelf, isDead, isRunning } from './liveness.js'
-export { takeLock, tryLock } from './lock.js'
+export { describeSelf, isDead, isRunning, takeLock, tryLock } from './lock.js'
 export type { BusyLock } from './lock.js'
 export { quotedWord, shellWord, unquotedWord } from './shell-word.js'
 export { PACKAGE_FOLDER, makeFolders, packageFolderOf } from './folders.js'

@@ -8,7 +8,8 @@ import { PLATFORM } from '../platform/index.js'
 
 import { openBackends } from './backends.js'
 import type { Backend } from './backends.js'
-import { attachedStdio, runAttached } from './launch/attached.js'
+import { attachedStdio, runAttached, IN_MEMORY, commandOf, requestOf, runIn } from './launch/run-in-cell.js'
+import type { Streams } from './launch/run-in-cell.js'
 import {
   allBegun,
   createEnder,
@@ -19,7 +20,6 @@ import {
 } from './launch/watched-run.js'
 import type { BegunRequest, Disturbance, Ender, WatchedRun } from './launch/watched-run.js'
 import type { CallResult } from './call-result.js'
-import { openCell } from './launch/cell.js'
 import type { Cell, CellConnection, Launched } from './launch/cell.js'
 import { createDoors } from './launch/doors.js'
 import { probeHost } from './host/probe-host.js'
@@ -32,21 +32,17 @@ import { spawnLauncher, startNursery } from './launch/nursery.js'
 import { chooseForm, heldMechanisms, refuseMissingMechanisms } from './plan/requirements.js'
 import { headStartOf } from './plan/plan-cell.js'
 import type { CellRequest, PlannedCell } from './plan/planned-cell.js'
-import { ALL_FRAMES, brokeredOf } from './plan/plan.js'
-import type { Plan, Stdio } from './plan/plan.js'
-import { proxyOf } from './plan/plan-network.js'
-import { withOutputLimit } from './plan/plan-supervision.js'
+import { ALL_FRAMES } from './plan/plan.js'
+import type { Stdio } from './plan/plan.js'
 import { createPlanner } from './plan/planner.js'
 import { createOpenCalls } from './launch/open-calls.js'
-import { createPool, keepLatest, groundOf, isStillTrue, startEarly } from './launch/pool.js'
+import { createPool, groundOf, isStillTrue, keepLatest, openPlanned, startEarly } from './launch/pool.js'
 import type { OpenedCell, ReadyCell, StartedProgram } from './launch/pool.js'
-import { commandOf, runIn } from './launch/run-in-cell.js'
-import { departureFromPlan } from './result/applied-profile.js'
 import { openSeatbelt } from './seatbelt/open-seatbelt.js'
 import type { CellSettings, RunInput, RunRequest, Sandbox, SandboxOptions } from './sandbox-interface.js'
 import { createPatrols } from './watch/patrols.js'
 import type { CallPatrol } from './watch/patrols.js'
-import { SYSTEM_PATH, programNamedIn } from './grants/program.js'
+import { programNamedIn } from './grants/program.js'
 import type { Identity } from './plan/workspace-owner.js'
 import { tryWall } from './host/try-wall.js'
 import type { WalledCell } from './walls/wall.js'
@@ -55,9 +51,6 @@ import type { WalledCell } from './walls/wall.js'
 const MOST_KEPT_CELLS = 64
 const MOST_KEPT_PROGRAMS = 4
 
-type Streams = Pick<Plan, 'stdio' | 'foreground' | 'delivery'>
-
-const IN_MEMORY: Streams = { stdio: ALL_FRAMES, foreground: false, delivery: 'gathered' }
 const OPEN: Streams = { ...IN_MEMORY, delivery: 'prompt' }
 
 export const openSandbox = async (options: SandboxOptions = {}): Promise<Sandbox> => {
@@ -133,7 +126,7 @@ const openSandboxAs = async (
     refuseClosed()
     return backends.pick(settings.boundary, settings.form ?? options.form ?? 'auto')
   }
-  const requestOf = (
+  const requestOn = (
     settings: CellSettings,
     { host: chosen }: Backend,
     program: string,
@@ -142,36 +135,14 @@ const openSandboxAs = async (
     refuseClosed()
     const form = chooseForm(settings.form ?? options.form ?? 'auto', chosen)
     refuseMissingMechanisms(settings.boundary, form, chosen)
-    return {
-      boundary: streams === IN_MEMORY ? withOutputLimit(settings.boundary) : settings.boundary,
-      cwd: parseAbsolutePath(settings.cwd, 'cwd'),
-      program,
-      searchPath: settings.searchPath ?? SYSTEM_PATH,
-      hostEnvironment: settings.hostEnvironment ?? {},
-      form,
-      ...streams,
-      clock: settings.early === undefined ? 'start' : 'begin',
-      observe: settings.observe ?? 'changes',
-      proxy: proxyOf(settings.boundary, settings.proxy),
-    }
+    return requestOf(settings, program, form, streams, streams === IN_MEMORY ? 'kept' : 'passed-on')
   }
   /** A promise, because a failure has to wait for the other things that have begun. */
   const beginRequest = async ({ settings, argv, streams }: Job, hasNoCell: boolean): Promise<BegunRequest> => {
     const backend = await backendFor(settings)
-    const request = requestOf(settings, backend, programNamedIn(argv), streams)
+    const request = requestOn(settings, backend, programNamedIn(argv), streams)
     const connection = hasNoCell && streams === IN_MEMORY ? backend.launchAhead?.(request) : undefined
     return { backend, request, connection }
-  }
-  const open = ({ plan, encoded, sum }: PlannedCell, launched: Launched): OpenedCell => {
-    const brokered = brokeredOf(plan)
-    const door = brokered === undefined ? undefined : doors.make(brokered.token)
-    const cell = openCell(launched, encoded(), (applied) => departureFromPlan(applied, sum()))
-    if (door === undefined) return { cell, door }
-    const discard = () => {
-      cell.discard()
-      door.close()
-    }
-    return { cell: { ...cell, discard }, door }
   }
   const patrolFor = async (settings: CellSettings, onAppearance: () => void): Promise<CallPatrol> => {
     refuseClosed()
@@ -219,12 +190,8 @@ const openSandboxAs = async (
       // Nobody waits from here until the cell is among the running ones, which closing kills.
       refuseClosed()
       if (ender.isWanted()) throw seenDisturbance()
-      const opened = usable
-        ? ready
-        : open(
-            planned,
-            connection?.destroyed === false ? { connection, wall: undefined } : backend.launch(request, planned),
-          )
+      const ahead = connection?.destroyed === false ? { connection, wall: undefined } : undefined
+      const opened = usable ? ready : openPlanned(planned, ahead ?? backend.launch(request, planned), doors)
       const cell = ender.of(opened.cell)
       cell.take()
       const started = usable ? ready.started : startedIn(cell, planned, job.settings)
@@ -242,10 +209,10 @@ const openSandboxAs = async (
     // The watch begins when the cell is used: until then the user may change the roots.
     await patrol.giveUp()
     const backend = await backendFor(settings)
-    const request = requestOf(settings, backend, program)
+    const request = requestOn(settings, backend, program)
     const planned = backend.planner.plan(request, patrol.sealed)
     const ground = groundOf(planned.ground)
-    const { cell, door } = open(planned, backend.launch(request, planned))
+    const { cell, door } = openPlanned(planned, backend.launch(request, planned), doors)
     cell.rest()
     return { cell, door, program, planned, sealed: patrol.sealed, ground, started: startedIn(cell, planned, settings) }
   }

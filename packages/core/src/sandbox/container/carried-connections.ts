@@ -8,6 +8,7 @@ import { fail } from '../../errors/index.js'
 import { createFrameCutter } from '../frames.js'
 import type { CellConnection } from '../launch/cell.js'
 import { deferred } from '../launch/cell.js'
+import { fieldsOf, jsonIn } from './engine-request.js'
 import { readHello, readSeenMount } from './hello.js'
 import type { Hello, SeenMount } from './hello.js'
 
@@ -221,10 +222,4 @@ const createCarried = (
 }
 
 /** A line for Node's channel. The message in it is for the doors of the sandbox. */
-const messageIn = (payload: Buffer): unknown => {
-  try {
-    return (JSON.parse(payload.toString('utf8')) as { readonly msg?: unknown }).msg
-  } catch {
-    return undefined
-  }
-}
+const messageIn = (payload: Buffer): unknown => fieldsOf(jsonIn(payload.toString('utf8')))['msg']

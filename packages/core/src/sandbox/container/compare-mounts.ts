@@ -8,6 +8,7 @@ import { PLATFORM } from '../../platform/index.js'
 import type { AbsolutePath } from '../../policy/index.js'
 import { isWithinPath } from '../../policy/index.js'
 
+import { WRITABLE_DEVICES } from '../plan/layout.js'
 import type { Hello, ObjectNumbers, SeenMount } from './hello.js'
 import type { Bind } from './granted-mounts.js'
 
@@ -50,11 +51,6 @@ const OF_ENGINES = [
 const OF_KERNEL = ['/dev', '/proc', '/sys'].map((path) => path as AbsolutePath)
 
 const NULL_DEVICE = '/dev/null' as AbsolutePath
-
-/** The tool can write to these. The last one leads to a terminal of its own. */
-export const WRITABLE_DEVICES = ['null', 'zero', 'full', 'random', 'urandom', 'tty'].map(
-  (name) => `/dev/${name}` as AbsolutePath,
-)
 
 const problemOf = (bind: Bind, mount: SeenMount | undefined, own: OwnView): string | undefined => {
   if (mount === undefined) return 'a mount is missing'

@@ -1,40 +1,32 @@
 // Runs calls in containers: keeps started ones ready, each for one call, and removes them.
 import { CordonError, fail } from '../../errors/index.js'
-import { parseAbsolutePath } from '../../policy/index.js'
-import type { Boundary } from '../../policy/index.js'
 
 import type { CallResult } from '../call-result.js'
 import { pathsOf } from '../grants/object-at.js'
 import type { Place } from '../grants/object-at.js'
 import { findLauncher } from '../host/launcher.js'
 import type { HostFacts } from '../plan/host-facts.js'
-import { runAttached } from '../launch/attached.js'
-import { openCell } from '../launch/cell.js'
+import { runAttached, IN_MEMORY, requestOf, runIn } from '../launch/run-in-cell.js'
+import type { Output } from '../launch/run-in-cell.js'
 import { createDoors } from '../launch/doors.js'
 import { createOpenCalls } from '../launch/open-calls.js'
-import { createPool, keepLatest, groundOf, isStillTrue } from '../launch/pool.js'
+import { createPool, groundOf, isStillTrue, keepLatest, openPlanned } from '../launch/pool.js'
 import type { ReadyCell } from '../launch/pool.js'
 import { createEnder, seenDisturbance, untilUndisturbed } from '../launch/watched-run.js'
 import type { Disturbance, WatchedRun } from '../launch/watched-run.js'
-import { brokeredOf, ALL_FRAMES } from '../plan/plan.js'
-import { departureFromPlan } from '../result/applied-profile.js'
 import type { AttachedRequest, CellSettings, Pool, RunInput } from '../sandbox-interface.js'
 import { createPatrols } from '../watch/patrols.js'
 import type { CallPatrol } from '../watch/patrols.js'
 import { namesDigest, openEngine } from './engine.js'
 import type { Image } from './engine.js'
 import { engineSockets } from './find-engine.js'
-import { sweepLeftovers, startContainer } from './start-container.js'
+import { startContainer, sweepLeftovers } from './start-container.js'
 import type { StartedContainer } from './start-container.js'
-import { mountsFor, areSameMounts } from './granted-mounts.js'
-import type { GrantedMounts } from './granted-mounts.js'
+import { areSameMounts, mountsFor } from './granted-mounts.js'
+import type { Bind, GrantedMounts } from './granted-mounts.js'
 import { planContainer, refuseInexpressible } from './plan-container.js'
 import { probeContainer } from './probe-container.js'
 import { programNamedIn } from '../grants/program.js'
-import { runIn } from '../launch/run-in-cell.js'
-import { withOutputLimit } from '../plan/plan-supervision.js'
-import { proxyOf } from '../plan/plan-network.js'
-import type { CellRequest } from '../plan/planned-cell.js'
 
 export interface ContainerOptions {
   /** Of the engine (default: DOCKER_HOST, then those of this user, then those of the system). */
@@ -80,19 +72,8 @@ export const openContainers = async (
         throw fail('image-by-tag', { image: name, pinned: image.digest })
       return image
     })
-  const start = (settings: ContainerSettings, image: Image, binds: Parameters<typeof startContainer>[0]['binds']) =>
-    startContainer(
-      {
-        engine,
-        image,
-        launcher,
-        program: settings.program,
-        binds,
-        limits: settings.boundary.limits,
-        runtime: settings.runtime,
-      },
-      doors.receive,
-    )
+  const start = (settings: ContainerSettings, image: Image, binds: readonly Bind[]) =>
+    startContainer({ engine, image, launcher, settings, binds }, doors.receive)
   const factsFor = (settings: ContainerSettings, image: Image): Promise<HostFacts> =>
     remembered(probes, settings.runtime ?? '', async () => probeContainer(await start(settings, image, []), launcher))
   const patrolFor = async (settings: ContainerSettings, onAppearance: () => void): Promise<CallPatrol> => {
@@ -112,7 +93,7 @@ export const openContainers = async (
     isFirst = true,
   ): Promise<ReadyContainer> => {
     refuseClosed()
-    const request = requestOf(settings, output)
+    const request = requestOf(settings, programNamedIn([settings.program]), 'landlock', IN_MEMORY, output)
     const image = await imageOf(settings.image)
     const facts = await factsFor(settings, image)
     refuseInexpressible(request, facts)
@@ -123,14 +104,9 @@ export const openContainers = async (
     try {
       const planned = planContainer({ request, facts, engine, image, mounts, sealed, hello: await container.hello })
       refuseClosed()
-      const token = brokeredOf(planned.plan)?.token
-      const door = token === undefined ? undefined : doors.make(token)
-      const cell = openCell({ connection: container.cell, wall: undefined }, planned.encoded(), (applied) =>
-        departureFromPlan(applied, planned.sum()),
-      )
+      const { cell, door } = openPlanned(planned, { connection: container.cell, wall: undefined }, doors)
       const discard = () => {
         cell.discard()
-        door?.close()
         removed(container)
       }
       await cell.ready
@@ -248,9 +224,6 @@ export interface ContainerSettings extends Omit<CellSettings, 'form' | 'searchPa
   readonly program: string
 }
 
-/** Whether output is kept in memory, where it needs a limit. */
-type Output = 'kept' | 'passed-on'
-
 interface Job {
   readonly settings: ContainerSettings
   readonly output: Output
@@ -264,21 +237,6 @@ const keptJob = (settings: ContainerSettings, input: RunInput): Job => ({
     runIn(opened, opened.planned, { settings, input, onStarted: undefined }, watched, undefined),
 })
 
-const requestOf = (settings: ContainerSettings, output: Output): CellRequest => ({
-  boundary: output === 'kept' ? withOutputLimit(settings.boundary) : settings.boundary,
-  cwd: parseAbsolutePath(settings.cwd, 'cwd'),
-  program: programNamedIn([settings.program]),
-  searchPath: '',
-  hostEnvironment: settings.hostEnvironment ?? {},
-  form: 'landlock',
-  stdio: ALL_FRAMES,
-  foreground: false,
-  delivery: 'gathered',
-  clock: 'start',
-  observe: settings.observe ?? 'changes',
-  proxy: proxyOf(settings.boundary, settings.proxy),
-})
-
 /** A started container that waits for its call. */
 interface ReadyContainer extends ReadyCell {
   readonly mounts: GrantedMounts
@@ -287,7 +245,7 @@ interface ReadyContainer extends ReadyCell {
 /** Whether a container made now would be the same. */
 const isStillMade = (
   ready: ReadyContainer,
-  { program, boundary }: { readonly program: string; readonly boundary: Boundary },
+  { program, boundary }: ContainerSettings,
   sealed: readonly Place[],
 ): boolean => {
   if (!isStillTrue(ready, program, sealed)) return false

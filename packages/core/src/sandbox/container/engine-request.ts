@@ -115,7 +115,8 @@ const readWhole = async (answer: IncomingMessage): Promise<string> => {
   return Buffer.concat(pieces).toString('utf8')
 }
 
-const jsonIn = (text: string): unknown => {
+/** Undefined if it is no JSON. */
+export const jsonIn = (text: string): unknown => {
   try {
     return JSON.parse(text) as unknown
   } catch {

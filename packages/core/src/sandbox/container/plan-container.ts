@@ -8,21 +8,20 @@ import { DEFAULT_LIMITS, isWithinPath } from '../../policy/index.js'
 import { pathsOf } from '../grants/object-at.js'
 import type { Place } from '../grants/object-at.js'
 import { SYSTEM_PATH } from '../grants/program.js'
+import { NAMESPACES } from '../plan/host-facts.js'
 import type { HostFacts } from '../plan/host-facts.js'
 import { environmentOf } from '../plan/environment.js'
-import { BORROWED_PROC_RULES, rule } from '../plan/layout.js'
+import { BORROWED_PROC_RULES, WRITABLE_DEVICES, rule } from '../plan/layout.js'
 import { NO_NETWORK_FILES, networkFiles } from '../plan/network-files.js'
 import { trapsOf, limitsOf } from '../plan/plan-supervision.js'
-import { carvedIn, madeOnce } from '../plan/planned-cell.js'
+import { carvedIn, madeOnce, newFolderIn } from '../plan/planned-cell.js'
 import type { CellRequest, PlannedCell } from '../plan/planned-cell.js'
 import { networkOf } from '../plan/plan-network.js'
 import { NOTHING_KEPT } from '../plan/plan.js'
 import type { Plan, Rule, Step } from '../plan/plan.js'
-import { newFolderIn } from '../plan/private-folder.js'
 import { describeProfile } from '../plan/profile.js'
 import { refuseMissingMechanisms } from '../plan/requirements.js'
 import type { Enforced } from '../plan/sandbox-profile.js'
-import { WRITABLE_DEVICES } from './compare-mounts.js'
 import type { Hello } from './hello.js'
 import type { Engine, Image } from './engine.js'
 import type { GrantedMounts } from './granted-mounts.js'
@@ -170,13 +169,7 @@ const withContainer = (enforced: Enforced, engine: Engine, { limits }: Boundary)
   )
 }
 
-const BY_CONTAINER: readonly Mechanism[] = [
-  'mount-namespace',
-  'pid-namespace',
-  'network-namespace',
-  'ipc-namespace',
-  'uts-namespace',
-]
+const BY_CONTAINER: readonly Mechanism[] = NAMESPACES.filter((name) => name !== 'user-namespace')
 
 /** Refuses what a container cannot hold exactly, before one is made. */
 export const refuseInexpressible = ({ boundary }: CellRequest, facts: HostFacts): void => {

@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream'
 import { hostname } from 'node:os'
 
 import { fail } from '../../errors/index.js'
-import type { Limits } from '../../policy/index.js'
+import type { Boundary } from '../../policy/index.js'
 import { DEFAULT_LIMITS } from '../../policy/index.js'
 import { PLATFORM, describeSelf, isDead } from '../../platform/index.js'
 
@@ -21,11 +21,12 @@ interface ContainerRequest {
   readonly engine: Engine
   readonly image: Image
   readonly launcher: string
-  readonly program: string
   readonly binds: readonly Bind[]
-  readonly limits: Limits
-  /** An OCI runtime of the engine (default: the engine's own). */
-  readonly runtime: string | undefined
+  readonly settings: {
+    readonly program: string
+    readonly boundary: Pick<Boundary, 'limits'>
+    readonly runtime?: string
+  }
 }
 
 export interface StartedContainer extends Attached {
@@ -56,7 +57,8 @@ export const startContainer = async (
 }
 
 /** Podman ignores the runtime that a request names, and takes that of its own settings. */
-const refuseOtherRuntime = async ({ engine, runtime }: ContainerRequest, id: string): Promise<void> => {
+const refuseOtherRuntime = async ({ engine, settings }: ContainerRequest, id: string): Promise<void> => {
+  const { runtime } = settings
   if (runtime === undefined) return
   const found = await engine.runtimeOf(id)
   if (found !== runtime && basename(found) !== runtime) throw fail('container-runtime-ignored', { runtime, found })
@@ -78,9 +80,10 @@ const OWN_MEMORY = 64 * 1024 * 1024
 const OWN_PROCESSES = 16
 
 const containerBody = (
-  { engine, image, launcher, program, binds, limits, runtime }: ContainerRequest,
+  { engine, image, launcher, binds, settings: { program, boundary, runtime } }: ContainerRequest,
   target: string,
 ): unknown => {
+  const { limits } = boundary
   const memory = limits.memory === undefined ? undefined : limits.memory + OWN_MEMORY
   return {
     Image: image.digest,

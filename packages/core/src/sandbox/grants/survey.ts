@@ -43,10 +43,8 @@ export const surveyGrants = (boundary: Boundary): Survey => {
 
 const isGrant = ({ negated }: PathPattern): boolean => !negated
 
-interface Found {
+interface Found extends Pick<Survey, 'shown' | 'links'> {
   readonly places: readonly Place[]
-  readonly shown: readonly AbsolutePath[]
-  readonly links: readonly Link[]
 }
 
 const NOTHING: Found = { places: [], shown: [], links: [] }

@@ -58,6 +58,7 @@ export const probeWall = async (launcher: string, surroundings: Surroundings, wa
   const landlock = listened.outcome.held ? listened : await attempt('landlock')
   const without = refused(wall.name, 'the launcher makes no namespaces of its own inside')
   return {
+    ...surroundings,
     launcher,
     namespaces: without,
     mounts: without,
@@ -70,7 +71,6 @@ export const probeWall = async (launcher: string, surroundings: Surroundings, wa
     kernelSecrets: kernelSecrets(surroundings),
     wall,
     passedOver: [],
-    ...surroundings,
   }
 }
 
@@ -101,6 +101,7 @@ export const probeHost = async (launcher: string, surroundings: Surroundings): P
   const mounts = ownProc.outcome.held ? ownProc : await attempt('mounts', WITHOUT_LANDLOCK)
   const keeper = keeperFacts(listened)
   return {
+    ...surroundings,
     launcher,
     namespaces: namespaces.outcome,
     ownProc: ownProc.outcome,
@@ -115,7 +116,6 @@ export const probeHost = async (launcher: string, surroundings: Surroundings): P
     wall: undefined,
     passedOver: [],
     kernelSecrets: kernelSecrets(surroundings),
-    ...surroundings,
   }
 }
 

@@ -20,7 +20,7 @@ export interface Door {
   readonly close: () => void
 }
 
-interface Doors {
+export interface Doors {
   readonly make: (token: string) => Door
   /** Takes a message of a launcher's channel: a connection of its tool (native/supervisor/streams/channel.c). */
   readonly receive: (message: unknown, handle: unknown) => void

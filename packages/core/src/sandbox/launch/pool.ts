@@ -7,9 +7,12 @@ import type { AbsolutePath } from '../../policy/index.js'
 
 import type { CallResult } from '../call-result.js'
 import type { Pool, RunInput } from '../sandbox-interface.js'
-import type { Cell, CellEnd, CellStreams } from './cell.js'
-import type { Door } from './doors.js'
+import { departureFromPlan } from '../result/applied-profile.js'
+import { openCell } from './cell.js'
+import type { Cell, CellEnd, CellStreams, Launched } from './cell.js'
+import type { Door, Doors } from './doors.js'
 import { pathFor } from '../grants/file-names.js'
+import { brokeredOf } from '../plan/plan.js'
 import type { Command } from '../plan/plan.js'
 import type { PlannedCell } from '../plan/planned-cell.js'
 import type { Place } from '../grants/object-at.js'
@@ -137,6 +140,19 @@ export const createPool = <Ready extends ReadyCell>(
 export interface OpenedCell {
   readonly cell: Cell
   readonly door: Door | undefined
+}
+
+/** If the launcher departs from the plan, the program never starts. */
+export const openPlanned = ({ plan, encoded, sum }: PlannedCell, launched: Launched, doors: Doors): OpenedCell => {
+  const brokered = brokeredOf(plan)
+  const door = brokered === undefined ? undefined : doors.make(brokered.token)
+  const cell = openCell(launched, encoded(), (applied) => departureFromPlan(applied, sum()))
+  if (door === undefined) return { cell, door }
+  const discard = () => {
+    cell.discard()
+    door.close()
+  }
+  return { cell: { ...cell, discard }, door }
 }
 
 /** A warm cell, with what its boundary was made of. */

@@ -1,18 +1,51 @@
 // One call in an opened cell: hands over its command and input, and reads how it ended.
 import { fail } from '../../errors/index.js'
+import type { Form } from '../../policy/index.js'
+import { parseAbsolutePath } from '../../policy/index.js'
 import { withoutUndefined } from '../../shapes/index.js'
 
 import { collect, describeEnd, interrupted } from '../call-result.js'
 import type { CallResult } from '../call-result.js'
+import { SYSTEM_PATH } from '../grants/program.js'
 import { environmentOf } from '../plan/environment.js'
-import type { PlannedCell } from '../plan/planned-cell.js'
-import type { Command } from '../plan/plan.js'
+import { withOutputLimit } from '../plan/plan-supervision.js'
+import type { CellRequest, PlannedCell } from '../plan/planned-cell.js'
+import { ALL_FRAMES } from '../plan/plan.js'
+import type { Command, Plan, Stdio, Stream } from '../plan/plan.js'
 import { appliedProfile } from '../result/applied-profile.js'
-import type { CellSettings, RunInput, RunRequest } from '../sandbox-interface.js'
+import type { CellSettings, RunInput, RunRequest, AttachedRequest } from '../sandbox-interface.js'
 import type { Cell } from './cell.js'
 import type { CallNetwork } from './doors.js'
 import type { OpenedCell, StartedProgram } from './pool.js'
 import type { WatchedRun } from './watched-run.js'
+
+export type Streams = Pick<Plan, 'stdio' | 'foreground' | 'delivery'>
+
+export const IN_MEMORY: Streams = { stdio: ALL_FRAMES, foreground: false, delivery: 'gathered' }
+
+/** Whether output is kept in memory, where it needs a limit. */
+export type Output = 'kept' | 'passed-on'
+
+/** What a cell is planned for. */
+export const requestOf = (
+  settings: CellSettings,
+  program: string,
+  form: Form,
+  streams: Streams,
+  output: Output,
+): CellRequest => ({
+  boundary: output === 'kept' ? withOutputLimit(settings.boundary) : settings.boundary,
+  cwd: parseAbsolutePath(settings.cwd, 'cwd'),
+  program,
+  searchPath: settings.searchPath ?? SYSTEM_PATH,
+  hostEnvironment: settings.hostEnvironment ?? {},
+  form,
+  ...streams,
+  clock: settings.early === undefined ? 'start' : 'begin',
+  observe: settings.observe ?? 'changes',
+  // Only granted hosts need it.
+  proxy: settings.boundary.network.kind === 'hosts' ? settings.proxy : undefined,
+})
 
 export const commandOf = (
   planned: PlannedCell,
@@ -89,7 +122,7 @@ const UNHEARD_KILL_MS = 5_000
  * A launcher reads nothing more, also no kill, while its program leaves too much input unread. Closing the connection
  * kills the cell too, but leaves no report of it.
  */
-export const discardUnheard = (cell: Cell): void => {
+const discardUnheard = (cell: Cell): void => {
   setTimeout(() => {
     if (cell.waiting() > 0) cell.discard()
   }, UNSENT_KILL_MS).unref()
@@ -98,3 +131,53 @@ export const discardUnheard = (cell: Cell): void => {
 
 export const bytesOf = (stdin: string | Uint8Array | undefined): Uint8Array =>
   typeof stdin === 'string' ? Buffer.from(stdin) : (stdin ?? new Uint8Array())
+
+export const attachedStdio = ({ terminals, boundary }: AttachedRequest): Stdio => {
+  // Direct output cannot be counted. Output to a terminal passes through the supervisor in any case.
+  const output: Stream = boundary.limits.output === undefined ? 'direct' : 'frames'
+  return {
+    in: terminals.in ? 'terminal' : 'direct',
+    out: terminals.out ? 'terminal' : output,
+    err: terminals.err ? 'terminal' : output,
+  }
+}
+
+/**
+ * Runs one command on this process's own stdin, stdout and stderr. Its bytes do not pass through this process: the tool
+ * has the descriptors themselves, or the supervisor connects its terminal with the caller's.
+ */
+export const runAttached = async (
+  { cell, door }: OpenedCell,
+  planned: PlannedCell,
+  request: Omit<AttachedRequest, 'terminals'>,
+  watched: WatchedRun,
+): Promise<CallResult> => {
+  try {
+    const applied = await cell.ready
+    await request.beforeStart?.(appliedProfile(applied, planned))
+    door?.open(request.network)
+    watched.go()
+    const passOn =
+      (stream: 'out' | 'err') =>
+      (bytes: Buffer): void => {
+        const taken = request.onOutput(stream, bytes)
+        if (taken !== undefined) cell.hold(taken)
+      }
+    const running = cell.start(commandOf(planned, request, request.argv, request.network), undefined, {
+      onStdout: passOn('out'),
+      onStderr: passOn('err'),
+      onStopped: request.onStopped,
+    })
+    if (request.foreground) cell.takeTerminal()
+    const kill = (): void => {
+      cell.kill()
+      if (planned.plan.stdio.in === 'frames') discardUnheard(cell)
+    }
+    request.onStart({ ...cell, kill })
+    const end = await running
+    const found = await watched.end()
+    return await describeEnd(end, { planned, boundary: request.boundary, found }, new Uint8Array(), new Uint8Array())
+  } finally {
+    cell.discard()
+  }
+}

@@ -64,14 +64,8 @@ const formVariables = ({ form, rules }: Plan): Environment =>
 const PROXIED = ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY']
 /** Read by OpenSSL and Go, curl, git, Python's requests, Node, and the AWS, Google and Deno tools. */
 const TRUSTING = [
-  'SSL_CERT_FILE',
-  'CURL_CA_BUNDLE',
-  'GIT_SSL_CAINFO',
-  'REQUESTS_CA_BUNDLE',
-  'NODE_EXTRA_CA_CERTS',
-  'AWS_CA_BUNDLE',
-  'CLOUDSDK_CORE_CUSTOM_CA_CERTS_FILE',
-  'DENO_CERT',
+  ...['SSL_CERT_FILE', 'CURL_CA_BUNDLE', 'GIT_SSL_CAINFO', 'REQUESTS_CA_BUNDLE', 'NODE_EXTRA_CA_CERTS'],
+  ...['AWS_CA_BUNDLE', 'CLOUDSDK_CORE_CUSTOM_CA_CERTS_FILE', 'DENO_CERT'],
 ]
 
 /** For programs that use a proxy, and the authority that they have to trust. */

@@ -1,4 +1,5 @@
 // What a host can enforce. A cell is planned for these facts.
+import { MECHANISMS } from '../../policy/index.js'
 import type { AbsolutePath, BackendName, Form, Mechanism, WallName } from '../../policy/index.js'
 
 import type { Identity } from './workspace-owner.js'
@@ -59,6 +60,8 @@ export interface WallFacts {
   readonly brings: readonly Mechanism[]
 }
 
+export const NAMESPACES: readonly Mechanism[] = MECHANISMS.filter((name) => name.endsWith('-namespace'))
+
 export const bringsMounts = (wall: WallFacts | undefined): boolean => wall?.brings.includes('mount-namespace') === true
 
 interface FormParts {
@@ -69,11 +72,9 @@ interface FormParts {
   readonly landlock: boolean
 }
 
-const NAMESPACES = { ownRoot: true, ownProcesses: true, ownNetwork: true }
-
 /** What the launcher gives a cell of each form. A wall or a container around it may add some of this. */
 export const FORM_HAS: Readonly<Record<Form, FormParts>> = {
-  namespaces: { ...NAMESPACES, landlock: true },
+  namespaces: { ownRoot: true, ownProcesses: true, ownNetwork: true, landlock: true },
   landlock: { ownRoot: false, ownProcesses: false, ownNetwork: false, landlock: true },
-  mounts: { ...NAMESPACES, landlock: false },
+  mounts: { ownRoot: true, ownProcesses: true, ownNetwork: true, landlock: false },
 }

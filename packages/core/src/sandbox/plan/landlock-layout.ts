@@ -7,7 +7,7 @@ import type { AbsolutePath } from '../../policy/index.js'
 import { isWithinPath, parentOf } from '../../policy/index.js'
 
 import { entriesIn } from '../grants/file-names.js'
-import { BORROWED_PROC_RULES, accessFor, outermost, rule, ruleFor } from './layout.js'
+import { BORROWED_PROC_RULES, WRITABLE_DEVICES, accessFor, outermost, rule, ruleFor } from './layout.js'
 import type { LayoutInput } from './layout.js'
 import { placeAt, statusOf } from '../grants/object-at.js'
 import type { Place } from '../grants/object-at.js'
@@ -19,16 +19,11 @@ export const privateRule = ({ execute }: LayoutInput, temporary: AbsolutePath): 
 
 const MOST_RULES = 4_000
 
-interface LandlockLayout {
-  readonly rules: readonly Rule[]
-  readonly kept: Plan['kept']
-}
-
 /**
  * With a keeper that acts for the tool, a write root needs no rules around its carve-outs. Rules that fit are made all
  * the same: the keeper changes no files for cells inside this one.
  */
-export const layOutLandlock = (input: LayoutInput, hasKeeper: boolean): LandlockLayout => {
+export const layOutLandlock = (input: LayoutInput, hasKeeper: boolean): Pick<Plan, 'rules' | 'kept'> => {
   const { survey, system, execute, temporary } = input
   const [toRead, toWrite] = [accessFor('r', execute), accessFor('rw', execute)]
   const hidden = survey.hidden.map(({ path }) => path)
@@ -52,9 +47,8 @@ export const layOutLandlock = (input: LayoutInput, hasKeeper: boolean): Landlock
     ...(execute.kind === 'only' ? execute.files.map((path) => rule('rx', path)) : []),
     ...BORROWED_PROC_RULES,
     privateRule(input, temporary),
-    ...['null', 'zero', 'full', 'random', 'urandom'].map((name) => rule('rwd', `/dev/${name}`)),
-    // Leads to the tool's own terminal. The launcher adds it by its name: the others in /dev/pts belong to other users.
-    rule('rwd', '/dev/tty'),
+    // The launcher adds the tool's own terminal by its name: the others in /dev/pts belong to other users.
+    ...WRITABLE_DEVICES.map((device) => rule('rwd', device)),
   ]
   const besides = writeRoots.filter(isKept).flatMap((root) => around(root, carved, toWrite))
   if (rules.length + besides.length <= MOST_RULES) rules.push(...besides)

@@ -2,7 +2,7 @@
 import type { AbsolutePath } from '../../policy/index.js'
 import { isWithinPath, parentOf } from '../../policy/index.js'
 
-import type { Access, Rule, Step } from './plan.js'
+import type { Access, Plan, Rule, Step } from './plan.js'
 import type { Place } from '../grants/object-at.js'
 import type { CarveOuts } from '../grants/carve-outs.js'
 import type { Survey } from '../grants/survey.js'
@@ -38,14 +38,14 @@ export interface LayoutInput {
   readonly covers: readonly TextFile[]
 }
 
-export interface Layout {
-  readonly steps: readonly Step[]
-  readonly rules: readonly Rule[]
-}
+export type Layout = Pick<Plan, 'steps' | 'rules'>
 
 const path = (text: string) => text as AbsolutePath
 
 const DEVICES = ['/dev/null', '/dev/zero', '/dev/full', '/dev/urandom'].map(path)
+
+/** Where the host's devices are. The last one leads to the tool's own terminal. */
+export const WRITABLE_DEVICES = ['null', 'zero', 'full', 'random', 'urandom', 'tty'].map((name) => path(`/dev/${name}`))
 
 export const rule = (access: Access, at: string): Rule => ({ access, path: path(at) })
 

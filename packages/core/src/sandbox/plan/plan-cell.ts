@@ -1,7 +1,7 @@
 // Plans one cell: from a request and the host's facts to the plan that the launcher applies.
 import { CordonError, fail } from '../../errors/index.js'
 import type { AbsolutePath, Form } from '../../policy/index.js'
-import { isReadable } from '../../policy/index.js'
+import { isReadable, DEFAULT_LIMITS } from '../../policy/index.js'
 
 import { objectAt, pathsOf, placeAt, realPathOf } from '../grants/object-at.js'
 import type { Place } from '../grants/object-at.js'
@@ -13,17 +13,20 @@ import { hiddenInView } from '../grants/system-view.js'
 import type { SystemView } from '../grants/system-view.js'
 import type { HostFacts } from './host-facts.js'
 import { FORM_HAS, bringsMounts } from './host-facts.js'
-import { layOutCell } from './cell-layout.js'
-import { closedFolders } from './landlock-layout.js'
+import { closedFolders, layOutLandlock, privateRule } from './landlock-layout.js'
 import { environmentOf } from './environment.js'
 import { cgroupOf, limitsOf, trapsOf } from './plan-supervision.js'
 import { networkOf } from './plan-network.js'
-import type { Plan } from './plan.js'
-import { carvedIn, madeOnce } from './planned-cell.js'
+import type { Plan, Step } from './plan.js'
+import { NOTHING_KEPT } from './plan.js'
+import { carvedIn, madeOnce, newFolderIn } from './planned-cell.js'
 import type { CellRequest, PlannedCell } from './planned-cell.js'
 import { describeProfile } from './profile.js'
 import { canReach } from './workspace-owner.js'
-import type { Execution } from './layout.js'
+import type { Execution, LayoutInput } from './layout.js'
+import { layOutNamespaces } from './layout.js'
+import { NO_NETWORK_FILES, networkFiles, withFiles } from './network-files.js'
+import { hasOwnProc } from './requirements.js'
 
 export const planCell = (
   request: CellRequest,
@@ -180,4 +183,59 @@ const findGranted = (name: string, cwd: string, searchPath: string): Program => 
       error,
     )
   }
+}
+
+const TTY = '/dev/tty' as AbsolutePath
+
+type Contents = Pick<LayoutInput, 'system' | 'survey' | 'loaded' | 'execute'> & Pick<Plan, 'network'>
+
+interface CellLayout {
+  readonly layout: Pick<Plan, 'steps' | 'rules' | 'kept'>
+  /** What a wall around the launcher mounts. */
+  readonly wallSteps: readonly Step[]
+  readonly temporary: AbsolutePath
+}
+
+/** Chooses the layout by the form and the wall, and adds the private folder and the files of the network. */
+const layOutCell = (
+  { boundary, cwd, form, proxy }: CellRequest,
+  host: HostFacts,
+  { network, system, survey, loaded, execute }: Contents,
+): CellLayout => {
+  const has = FORM_HAS[form]
+  const isWalled = bringsMounts(host.wall)
+  const parent = temporaryParentFor(form, host, [...survey.read, ...survey.write])
+  const temporary = has.ownRoot ? parent : newFolderIn(parent)
+  const { names, covers, own } =
+    typeof network === 'string'
+      ? NO_NETWORK_FILES
+      : networkFiles(proxy?.authority ?? '', temporary, boundary.limits.scratch ?? DEFAULT_LIMITS.scratch)
+  const input: LayoutInput = {
+    system: has.ownRoot || isWalled ? withFiles(system, names) : system,
+    covers,
+    own,
+    survey,
+    loaded,
+    execute,
+    cwd,
+    temporary: isWalled ? parent : temporary,
+    ownProc: hasOwnProc(form, host),
+    kernelSecrets: host.kernelSecrets,
+    tty: objectAt(TTY) !== undefined,
+  }
+  if (has.ownRoot) {
+    const { steps, rules } = layOutNamespaces(input)
+    return { layout: { steps, rules: has.landlock ? rules : [], kept: NOTHING_KEPT }, wallSteps: [], temporary }
+  }
+  const steps = own.map((file): Step => ({ kind: 'file', ...file }))
+  if (!isWalled) return { layout: { steps, ...layOutLandlock(input, host.listener.held) }, wallSteps: [], temporary }
+  const walled = layOutNamespaces({ ...input, own: [] })
+  const rules = [...walled.rules, privateRule(input, temporary)]
+  return { layout: { steps, rules, kept: NOTHING_KEPT }, wallSteps: walled.steps, temporary }
+}
+
+/** In a cell with its own root it is /tmp, unless the policy grants the host's. */
+const temporaryParentFor = (form: Form, host: HostFacts, granted: readonly Place[]): AbsolutePath => {
+  if (!FORM_HAS[form].ownRoot && !bringsMounts(host.wall)) return host.temporaryFolder
+  return (granted.some(({ path }) => path === '/tmp') ? '/.tmp' : '/tmp') as AbsolutePath
 }

@@ -19,12 +19,6 @@ interface NetworkRequest {
 /** The proxy address in the tool's variables. Nobody listens there: the keeper answers connect() to it. */
 const PROXY_PORT = 3128
 
-/** The proxy of a call: only granted hosts need it. */
-export const proxyOf = (
-  { network }: Pick<Boundary, 'network'>,
-  proxy: NetworkRequest['proxy'],
-): NetworkRequest['proxy'] => (network.kind === 'hosts' ? proxy : undefined)
-
 export const newToken = (): string => randomBytes(24).toString('hex')
 
 const unsupported = (grant: string, problem: string, fix: string): CordonError =>

@@ -1,4 +1,6 @@
 // One cell: what it is asked for, and what was planned for it.
+import { randomBytes } from 'node:crypto'
+
 import type { AbsolutePath, Boundary, Form } from '../../policy/index.js'
 import { isWithinPath, parentOf } from '../../policy/index.js'
 
@@ -13,7 +15,6 @@ import { FORM_HAS } from './host-facts.js'
 import { outermost } from './layout.js'
 import { newToken } from './plan-network.js'
 import type { Plan, Step } from './plan.js'
-import { newFolderIn } from './private-folder.js'
 import type { SandboxProfile } from './sandbox-profile.js'
 
 /**
@@ -71,6 +72,10 @@ export const planAgain = (planned: PlannedCell): PlannedCell => {
   const again: Plan = { ...plan, network, temporary, rules: plan.rules.map(moved), steps: plan.steps.map(moved) }
   return { ...planned, plan: again, ...madeOnce(again), ...(temporary === plan.temporary ? { sum: planned.sum } : {}) }
 }
+
+/** The folder that only one call can use, for temporary files. */
+export const newFolderIn = (parent: AbsolutePath): AbsolutePath =>
+  `${parent}/cordon-${randomBytes(12).toString('hex')}` as AbsolutePath
 
 export const madeOnce = (plan: Plan): Pick<PlannedCell, 'encoded' | 'sum'> => ({
   encoded: once(() => encodePlan(plan)),

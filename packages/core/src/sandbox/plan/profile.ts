@@ -105,12 +105,7 @@ const mechanismsOf = (
   }
 }
 
-interface ProfiledRoots {
-  readonly read: readonly string[]
-  readonly write: readonly string[]
-  readonly sealed: readonly string[]
-  readonly closed: readonly string[]
-}
+type ProfiledRoots = Readonly<Record<'read' | 'write' | 'sealed' | 'closed', readonly string[]>>
 
 export const describeProfile = (
   plan: Plan,

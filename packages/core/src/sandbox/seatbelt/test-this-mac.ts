@@ -103,18 +103,8 @@ export const withTargets = async <Result>(
 
 const silentServer = () => createServer((stream) => stream.on('error', () => undefined).end())
 
-interface Targets {
-  readonly granted: string
-  readonly ungranted: string
-  readonly writable: string
-  readonly outside: string
-  readonly grantedPort: number
-  readonly otherPort: number
-  readonly socket: string
-  readonly resolver: string
-  readonly program: string
-  readonly host: number
-}
+type Paths = 'granted' | 'ungranted' | 'writable' | 'outside' | 'socket' | 'resolver' | 'program'
+type Targets = Readonly<Record<Paths, string> & Record<'grantedPort' | 'otherPort' | 'host', number>>
 
 /** What a granted program must be able to do. Without these, a refusal would show nothing. */
 const TWINS = ['read-granted', 'write-granted', 'connect-granted', 'start-granted', 'signal-self'] as const

@@ -7,6 +7,8 @@ import type { AbsolutePath } from '../../policy/index.js'
 
 import { bytesOfName } from '../grants/file-names.js'
 import { objectAt } from '../grants/object-at.js'
+import { NAMESPACES } from '../plan/host-facts.js'
+import { WRITABLE_DEVICES } from '../plan/layout.js'
 import type { Step } from '../plan/plan.js'
 import { FIRST_INPUT } from './wall.js'
 import type { Wall, WallCommand, WalledCell } from './wall.js'
@@ -22,15 +24,6 @@ const MOST_WORDS = 8_900
 
 /** The supervisor sees a folder that is too large, and says which limit it was. This refuses what it has not seen. */
 const SCRATCH_MARGIN = 1 << 20
-
-const NAMESPACES = [
-  'user-namespace',
-  'mount-namespace',
-  'pid-namespace',
-  'network-namespace',
-  'ipc-namespace',
-  'uts-namespace',
-] as const
 
 export const bubblewrap = (program: string, launcher: string): Wall => ({
   name: 'bubblewrap',
@@ -72,11 +65,7 @@ const commandFor = ({ steps, network, scratch }: WalledCell, launcher: string): 
 
 /** It makes its own /dev, with terminals. */
 const isOwnStep = (step: Step): boolean =>
-  !isWithinPath(step.path, DEV) || (step.kind === 'bind' && !OWN_DEVICES.has(step.path))
-
-const OWN_DEVICES: ReadonlySet<string> = new Set(
-  ['null', 'zero', 'full', 'random', 'urandom', 'tty'].map((name) => `/dev/${name}`),
-)
+  !isWithinPath(step.path, DEV) || (step.kind === 'bind' && !WRITABLE_DEVICES.includes(step.path))
 
 const stepWords = (step: Step, scratch: number, read: (content: string) => string): readonly string[] => {
   const { path } = step
