@@ -8,7 +8,7 @@ import { PLATFORM } from '../platform/index.js'
 
 import { openBackends } from './backends.js'
 import type { Backend } from './backends.js'
-import { attachedStdio, runAttached, IN_MEMORY, commandOf, requestOf, runIn } from './launch/run-in-cell.js'
+import { IN_MEMORY, attachedStdio, commandOf, requestOf, runAttached, runIn } from './launch/run-in-cell.js'
 import type { Streams } from './launch/run-in-cell.js'
 import {
   allBegun,

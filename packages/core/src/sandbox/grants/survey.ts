@@ -4,7 +4,7 @@ import { dirname, resolve } from 'node:path'
 import { codeOf, fail } from '../../errors/index.js'
 import type { CordonError } from '../../errors/index.js'
 import type { AbsolutePath, Boundary, PathPattern } from '../../policy/index.js'
-import { isWithinPath, parentOf, protectionOf, parseAbsolutePath } from '../../policy/index.js'
+import { isWithinPath, parentOf, parseAbsolutePath, protectionOf } from '../../policy/index.js'
 
 import { realBoundary, surveyCarveOuts } from './carve-outs.js'
 import type { CarveOuts } from './carve-outs.js'

@@ -2,7 +2,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 
 import { CordonError, fail } from '../../errors/index.js'
-import { parentOf, WALLS } from '../../policy/index.js'
+import { WALLS, parentOf } from '../../policy/index.js'
 
 import type { CallResult } from '../call-result.js'
 import type { Cell, CellConnection } from './cell.js'

@@ -3,7 +3,7 @@ import { fail } from '../../errors/index.js'
 
 import { bytesOfName } from '../grants/file-names.js'
 import { STREAM_LETTERS } from './plan.js'
-import type { Brokered, Command, Plan, Step, Access } from './plan.js'
+import type { Access, Brokered, Command, Plan, Step } from './plan.js'
 import { FORM_HAS } from './host-facts.js'
 
 export const PLAN_VERSION = '1'

@@ -1,11 +1,11 @@
 // Plans one cell: from a request and the host's facts to the plan that the launcher applies.
 import { CordonError, fail } from '../../errors/index.js'
 import type { AbsolutePath, Form } from '../../policy/index.js'
-import { isReadable, DEFAULT_LIMITS } from '../../policy/index.js'
+import { DEFAULT_LIMITS, isReadable } from '../../policy/index.js'
 
 import { objectAt, pathsOf, placeAt, realPathOf } from '../grants/object-at.js'
 import type { Place } from '../grants/object-at.js'
-import { findProgram, refuseCarvedOutProgram, libraryFolders, linkedLibraries } from '../grants/program.js'
+import { findProgram, libraryFolders, linkedLibraries, refuseCarvedOutProgram } from '../grants/program.js'
 import type { Program } from '../grants/program.js'
 import { surveyGrants } from '../grants/survey.js'
 import type { Survey } from '../grants/survey.js'

@@ -10,7 +10,7 @@ import type { Place } from '../grants/object-at.js'
 import { findProgram, refuseCarvedOutProgram } from '../grants/program.js'
 import { surveyGrants } from '../grants/survey.js'
 import { viewPresets } from '../grants/system-view.js'
-import { renderReach, reachesOf } from '../plan/plan-network.js'
+import { reachesOf, renderReach } from '../plan/plan-network.js'
 import type { Enforced, SandboxProfile } from '../plan/sandbox-profile.js'
 import type { SeatbeltPlan } from './profile-text.js'
 

@@ -3,7 +3,7 @@ import { basename } from 'node:path'
 
 import { CordonError, fail } from '../../errors/index.js'
 import type { AbsolutePath, Boundary } from '../../policy/index.js'
-import { PROTECTED_NAMES, isNamedBy, parentOf, isWithinPath } from '../../policy/index.js'
+import { PROTECTED_NAMES, isNamedBy, isWithinPath, parentOf } from '../../policy/index.js'
 import { quotedWord } from '../../platform/index.js'
 
 import { carvedLinksOf, realBoundary } from '../grants/carve-outs.js'
