@@ -6,14 +6,11 @@ import { CordonError } from '../../errors/index.js'
 import type { Body } from './body.js'
 import { readBody, wholeBody } from './body.js'
 import type { ByteReader } from './byte-reader.js'
-import { closeGently } from './close-gently.js'
-import type { ExchangeRequest, ExchangeResponse, Reply, Scheme } from './exchange.js'
+import type { ExchangeRequest, Reply, Scheme } from './exchange.js'
 import { endToEnd, forServer, membersOf, valueOf, valuesOf, withoutHeaders } from './header-list.js'
 import { malformed, readRequestHead, requestFraming } from './message-head.js'
 import type { RequestHead } from './message-head.js'
-import { parseTarget } from './request-target.js'
-import type { OutgoingFraming } from './write.js'
-import { renderHeaders, writeBody, writeHead } from './write.js'
+import { framingHeader, renderHeaders, writeBody, writeHead } from './write.js'
 
 export interface Http1Settings {
   /** Of the connection. A request with another one is refused. */
@@ -38,9 +35,35 @@ export const serveHttp1 = async (stream: Duplex, reader: ByteReader, settings: H
   }
 }
 
+const PATIENCE = 2_000
+const MOST_DROPPED = 16 << 20
+
+/**
+ * Ends a connection so that the last bytes arrive. What the other side still sends is read and dropped for a while:
+ * closing over unread bytes would discard what was just sent.
+ */
 const finish = async (stream: Duplex, reader: ByteReader): Promise<void> => {
   reader.release()
-  await closeGently(stream)
+  if (stream.destroyed) return
+  if (!stream.writableEnded) stream.end()
+  await new Promise<void>((resolve) => {
+    let dropped = 0
+    const timer = setTimeout(resolve, PATIENCE)
+    const settle = (): void => {
+      if (!stream.writableFinished && !stream.destroyed) return
+      if (!stream.readableEnded && !stream.destroyed) return
+      clearTimeout(timer)
+      resolve()
+    }
+    stream.on('data', (chunk: Buffer) => {
+      dropped += chunk.length
+      if (dropped > MOST_DROPPED) stream.destroy()
+    })
+    stream.on('end', settle).on('finish', settle).on('close', settle)
+    stream.resume()
+    settle()
+  })
+  stream.destroy()
 }
 
 /** What follows on a connection. `other` is no longer ours. */
@@ -65,35 +88,45 @@ const serveOne = async (
     if (onConnect === undefined) throw malformed('tool', 'CONNECT makes sense only to a proxy')
     return onConnect(head) ? 'other' : 'end'
   }
-  const { url, path } = parseTarget(head)
-  if (url !== undefined && url.scheme !== scheme)
-    throw malformed('tool', `the URL is one of ${url.scheme}, and the connection one of ${scheme}`)
+  const { named, path } = parseTarget(head, scheme)
   const hosts = valuesOf(head.headers, 'host')
   if (hosts.length > 1) throw malformed('tool', 'there is more than one Host')
   if (hosts.length === 0 && head.version === '1.1') throw malformed('tool', 'there is no Host')
   const body = readBody(reader, requestFraming(head), 'tool')
-  const tracked = body === undefined ? undefined : track(body)
+  const wantsContinue = valueOf(head.headers, 'expect')?.toLowerCase() === '100-continue'
+  const tracked = body && track(body, () => wantsContinue && stream.write('HTTP/1.1 100 Continue\r\n\r\n'))
   const request: ExchangeRequest = {
     protocol: `http/${head.version}`,
     scheme,
     method: head.method,
     target: path,
-    authorities: [...(url === undefined ? [] : [url.authority]), ...hosts],
+    authorities: [...named, ...hosts],
     headers: forServer(head.headers),
     body: tracked?.body,
     wantsWebSocket: wantsWebSocket(head),
   }
-  if (valueOf(head.headers, 'expect')?.toLowerCase() === '100-continue')
-    tracked?.beforeFirst(() => stream.write('HTTP/1.1 100 Continue\r\n\r\n'))
   const wantsMore = head.version === '1.1' && !membersOf(head.headers, 'connection').includes('close')
-  const { reply, next } = http1Reply(
-    stream,
-    head,
-    reader,
-    () => wantsMore && (tracked === undefined || tracked.isRead()),
-  )
+  const { reply, next } = http1Reply(stream, head, reader, () => wantsMore && tracked?.isRead() !== false)
   await handle(request, reply, head)
   return next()
+}
+
+const ABSOLUTE = /^(?<scheme>[a-z]+):\/\/(?<authority>[^/?]*)(?<path>.*)$/i
+
+/** The target of any request but CONNECT: the host, if it is a whole URL, and the path with its query, or `*`. */
+const parseTarget = (
+  { method, target }: RequestHead,
+  schemeOfConnection: Scheme,
+): { readonly named: readonly string[]; readonly path: string } => {
+  if (target.startsWith('/') || (target === '*' && method === 'OPTIONS')) return { named: [], path: target }
+  const { scheme, authority, path } = ABSOLUTE.exec(target)?.groups ?? {}
+  const known = scheme?.toLowerCase()
+  if (authority === undefined || path === undefined || (known !== 'http' && known !== 'https'))
+    throw malformed('tool', 'the URL is neither a path nor one of http or https')
+  if (authority.includes('@')) throw malformed('tool', 'the URL contains a user name')
+  if (known !== schemeOfConnection)
+    throw malformed('tool', `the URL is one of ${known}, and the connection one of ${schemeOfConnection}`)
+  return { named: [authority], path: path.startsWith('/') ? path : `/${path}` }
 }
 
 const wantsWebSocket = ({ method, version, headers }: RequestHead): boolean =>
@@ -102,23 +135,14 @@ const wantsWebSocket = ({ method, version, headers }: RequestHead): boolean =>
   membersOf(headers, 'connection').includes('upgrade') &&
   membersOf(headers, 'upgrade').join() === 'websocket'
 
-const track = (
-  body: Body,
-): { readonly body: Body; readonly isRead: () => boolean; readonly beforeFirst: (act: () => void) => void } => {
+const track = (body: Body, onStart: () => void): { readonly body: Body; readonly isRead: () => boolean } => {
   let isRead = body.length === 0
-  let before: (() => void) | undefined
   async function* chunks(): AsyncGenerator<Buffer, undefined> {
-    before?.()
+    onStart()
     for await (const chunk of body.chunks) yield chunk
     isRead = true
   }
-  return {
-    body: { ...body, chunks: chunks() },
-    isRead: () => isRead,
-    beforeFirst: (act) => {
-      before = act
-    },
-  }
+  return { body: { ...body, chunks: chunks() }, isRead: () => isRead }
 }
 
 const http1Reply = (
@@ -134,33 +158,29 @@ const http1Reply = (
     gone.abort()
   }
   stream.once('close', onClose)
-  const send = async ({ status, headers, body }: ExchangeResponse): Promise<void> => {
-    hasBegun = true
-    const hasNone = method === 'HEAD' || status === 204 || status === 304
-    const framing: OutgoingFraming = hasNone
-      ? 'none'
-      : body === undefined || body.length !== undefined
-        ? 'length'
-        : version === '1.1'
-          ? 'chunked'
-          : 'close'
-    const stays = wantsMore() && framing !== 'close'
-    writeHead(
-      stream,
-      `${statusLine(status)}\r\n${renderHeaders(withoutHeaders(endToEnd(headers), new Set(['content-length'])), 'server')}` +
-        `${framingHeader(framing, headers, body)}${stays ? '' : 'Connection: close\r\n'}\r\n`,
-    )
-    if (!hasNone) await writeBody(stream, body ?? wholeBody(Buffer.alloc(0)), framing, 'server')
-    if (stays && wantsMore()) next = 'request'
-    stream.off('close', onClose)
-  }
   const reply: Reply = {
     inform: (status, headers) => {
       // Dropped if the tool does not read: nothing waits for these.
       if (version === '1.1' && !hasBegun && !stream.writableNeedDrain)
         stream.write(`${statusLine(status)}\r\n${renderHeaders(endToEnd(headers), 'server')}\r\n`, 'latin1')
     },
-    send,
+    send: async ({ status, headers, body }) => {
+      hasBegun = true
+      const hasNone = method === 'HEAD' || status === 204 || status === 304
+      // An answer without a body (HEAD, 304) states the length that the server gave.
+      const length = hasNone ? valueOf(headers, 'content-length') : body === undefined ? 0 : body.length
+      const framing = hasNone ? 'none' : length !== undefined ? 'length' : version === '1.1' ? 'chunked' : 'close'
+      const stays = wantsMore() && framing !== 'close'
+      const rest = withoutHeaders(endToEnd(headers), new Set(['content-length']))
+      writeHead(
+        stream,
+        `${statusLine(status)}\r\n${renderHeaders(rest, 'server')}${framingHeader(framing, length)}` +
+          `${stays ? '' : 'Connection: close\r\n'}\r\n`,
+      )
+      if (!hasNone) await writeBody(stream, body ?? wholeBody(Buffer.alloc(0)), framing, 'server')
+      if (stays && wantsMore()) next = 'request'
+      stream.off('close', onClose)
+    },
     switchProtocols: (headers) => {
       hasBegun = true
       next = 'other'
@@ -179,24 +199,4 @@ const http1Reply = (
     signal: gone.signal,
   }
   return { reply, next: () => next }
-}
-
-/** An answer without a body (HEAD, 304) states the length that the server gave. */
-const framingHeader = (
-  framing: OutgoingFraming,
-  headers: ExchangeResponse['headers'],
-  body: Body | undefined,
-): string => {
-  switch (framing) {
-    case 'none': {
-      const length = valueOf(headers, 'content-length')
-      return length === undefined ? '' : `Content-Length: ${length}\r\n`
-    }
-    case 'length':
-      return `Content-Length: ${body?.length ?? 0}\r\n`
-    case 'chunked':
-      return 'Transfer-Encoding: chunked\r\n'
-    case 'close':
-      return ''
-  }
 }

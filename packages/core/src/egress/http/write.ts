@@ -34,7 +34,13 @@ export const writeHead = (stream: Writable, head: string): void => {
 }
 
 /** `close`: the end of the connection is the end of the body. */
-export type OutgoingFraming = 'none' | 'length' | 'chunked' | 'close'
+type OutgoingFraming = 'none' | 'length' | 'chunked' | 'close'
+
+/** `length`: the one to state, if any. */
+export const framingHeader = (framing: OutgoingFraming, length: number | string | undefined): string => {
+  if (framing === 'chunked') return 'Transfer-Encoding: chunked\r\n'
+  return length === undefined ? '' : `Content-Length: ${length}\r\n`
+}
 
 export const writeBody = async (stream: Writable, body: Body, framing: OutgoingFraming, side: Side): Promise<void> => {
   let left = framing === 'length' ? (body.length ?? 0) : Infinity

@@ -7,7 +7,7 @@ import { readBytes } from '../http/byte-reader.js'
 import { endToEnd, membersOf } from '../http/header-list.js'
 import type { ResponseHead } from '../http/message-head.js'
 import { readResponseHead, responseFraming } from '../http/message-head.js'
-import { renderHeaders, writeBody, writeHead } from '../http/write.js'
+import { framingHeader, renderHeaders, writeBody, writeHead } from '../http/write.js'
 
 import type { OutgoingRequest, Transport } from './transport.js'
 
@@ -28,11 +28,6 @@ export const createHttp1Transport = (stream: Duplex, host: string, onFree: () =>
     if (!isBusy) close()
   }
   stream.on('readable', onIdleWord).on('end', onIdleEnd)
-  const finish = (stays: boolean): void => {
-    isBusy = false
-    if (stays && isUsable) onFree()
-    else close()
-  }
   const awaitHead = async ({ inform }: OutgoingRequest): Promise<ResponseHead> => {
     for (;;) {
       const head = await readResponseHead(reader)
@@ -51,7 +46,9 @@ export const createHttp1Transport = (stream: Duplex, host: string, onFree: () =>
     signal.addEventListener('abort', close, { once: true })
     const release = (stays: boolean): void => {
       signal.removeEventListener('abort', close)
-      finish(stays)
+      isBusy = false
+      if (stays && isUsable) onFree()
+      else close()
     }
     try {
       const sending = sendRequest(stream, request)
@@ -115,15 +112,10 @@ const sendRequest = async (stream: Duplex, request: OutgoingRequest): Promise<vo
   const framing = body === undefined ? 'none' : body.length === undefined ? 'chunked' : 'length'
   // These methods state an empty body.
   const length = body?.length ?? (body === undefined && ['POST', 'PUT', 'PATCH'].includes(method) ? 0 : undefined)
-  const framingHeader =
-    framing === 'chunked'
-      ? 'Transfer-Encoding: chunked\r\n'
-      : length === undefined
-        ? ''
-        : `Content-Length: ${length}\r\n`
   writeHead(
     stream,
-    `${method} ${target} HTTP/1.1\r\nHost: ${authority}\r\n${renderHeaders(headers, 'tool')}${framingHeader}\r\n`,
+    `${method} ${target} HTTP/1.1\r\nHost: ${authority}\r\n${renderHeaders(headers, 'tool')}` +
+      `${framingHeader(framing, length)}\r\n`,
   )
   if (body !== undefined) await writeBody(stream, body, framing, 'tool')
 }
