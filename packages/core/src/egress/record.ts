@@ -4,7 +4,7 @@ import { renderHost } from './endpoint.js'
 import type { Protocol } from './http/exchange.js'
 import type { Denial, DenialReason } from './rules/denial.js'
 
-interface OfConnection {
+export interface OfConnection {
   readonly call_id: string
   /** Counts the connections of a call. */
   readonly connection: number

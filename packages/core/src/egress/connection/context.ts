@@ -4,7 +4,7 @@ import type { Endpoint } from '../endpoint.js'
 import type { TlsAuthority } from '../authority/tls-authority.js'
 import type { SecretStore } from '../credentials/secret-store.js'
 import type { Places } from '../places.js'
-import type { RecordEvent } from '../record.js'
+import type { OfConnection, RecordEvent } from '../record.js'
 import type { UpstreamTls } from '../upstream/dial.js'
 import type { Pool } from '../upstream/pool.js'
 import type { Resolve } from '../upstream/resolve.js'
@@ -33,16 +33,7 @@ export interface Connection {
 }
 
 /** The fields that all events of a connection have. */
-export const placeOf = ({
-  call,
-  number,
-  endpoint,
-}: Connection): {
-  readonly call_id: string
-  readonly connection: number
-  readonly host: string
-  readonly port: number
-} => ({
+export const placeOf = ({ call, number, endpoint }: Connection): OfConnection => ({
   call_id: call.rights.callId,
   connection: number,
   host: renderHost(endpoint.host),

@@ -7,10 +7,10 @@ import type { Endpoint } from '../endpoint.js'
 import { isSameEndpoint, parseEndpoint, renderAuthority, renderEndpoint, renderHost } from '../endpoint.js'
 import type { Body } from '../http/body.js'
 import { wholeBody } from '../http/body.js'
-import type { ExchangeRequest, Handler, Reply } from '../http/exchange.js'
+import type { ExchangeRequest, ExchangeResponse, Handler, Reply } from '../http/exchange.js'
 import type { HeaderList } from '../http/header-list.js'
 import { valueOf, withHeader, withoutHeaders } from '../http/header-list.js'
-import { pathOf, violationSeen } from '../record.js'
+import { pathOf, recordIfPossible, violationSeen } from '../record.js'
 import { acceptedCodings } from '../redaction/content-coding.js'
 import { createConcealment } from '../redaction/conceal.js'
 import type { Concealment } from '../redaction/conceal.js'
@@ -99,6 +99,30 @@ export const forwarder =
           problem: counted.problem,
         })
       }
+    }
+  }
+
+/**
+ * For a program that asks the proxy for whole URLs. Each request is recorded as a connection, because each may be for
+ * another host.
+ */
+export const serveProxiedRequests =
+  (connection: Connection, shared: Shared): Handler =>
+  async (request, reply) => {
+    const place = placeOf(connection)
+    const started = shared.now()
+    await shared.record({ type: 'egress.opened', ...place, treatment: 'http' })
+    try {
+      await forwarder(connection, shared)(request, reply)
+    } finally {
+      await recordIfPossible(shared.record, {
+        type: 'egress.closed',
+        ...place,
+        bytes_sent: 0,
+        bytes_received: 0,
+        duration_ms: shared.now() - started,
+        problem: null,
+      })
     }
   }
 
@@ -249,11 +273,7 @@ const counting = (body: Body | undefined, counted: Counted, count: 'sent' | 'rec
   return { ...body, chunks: chunks(body) }
 }
 
-export const refusal = (
-  status: number,
-  text: string,
-  reason: string,
-): { readonly status: number; readonly headers: HeaderList; readonly body: Body } => {
+export const refusal = (status: number, text: string, reason: string): ExchangeResponse => {
   const bytes = Buffer.from(`cordon: ${text}\n`)
   return {
     status,
