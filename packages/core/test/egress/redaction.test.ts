@@ -9,7 +9,7 @@ import fc from 'fast-check'
 import { afterEach, describe, expect, test } from 'vitest'
 
 import { createCall } from '../../src/egress/call.js'
-import { Secret } from '../../src/egress/credentials/secret.js'
+import { Secret } from '../../src/egress/credentials/secret-store.js'
 import { lineCuts } from '../../src/egress/redaction/cuts.js'
 import { compileNeedles } from '../../src/egress/redaction/needle-search.js'
 import { literalNeedles, needlesOf, searchedNeedles } from '../../src/egress/redaction/needles.js'

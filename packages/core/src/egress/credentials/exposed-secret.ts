@@ -4,7 +4,7 @@ import { needlesOf } from '../redaction/needles.js'
 
 import type { Valued } from './draft.js'
 import type { SecretSource } from './secret-source.js'
-import { keptTexts } from './secret-texts.js'
+import { keptTexts } from './inject.js'
 
 type Variables = Readonly<Record<string, string | undefined>>
 

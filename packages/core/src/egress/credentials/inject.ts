@@ -1,8 +1,11 @@
+import { createHash } from 'node:crypto'
+import { createSecureContext } from 'node:tls'
+
 import { fail } from '../../errors/index.js'
 import type { Header, HeaderList } from '../http/header-list.js'
 import { isHeaderValue, withHeader } from '../http/header-list.js'
+import type { ClientCertificate } from '../upstream/dial.js'
 
-import { readClientCertificate, requireMatchingKey } from './client-certificate.js'
 import { filterQuery, withoutForeignHeaders, withoutForeignParameters } from './foreign.js'
 import type { Draft, Valued } from './draft.js'
 import { readAwsKeys, signRequest } from './sigv4.js'
@@ -101,7 +104,38 @@ export const requireUsable = ({ credential: { id, inject: injection }, value }: 
   }
 }
 
-export const basicAuthorization = (user: string, password: string): string =>
+/** The secret parts of a value that are sent to a server, and texts made of them. Answers are searched for these. */
+export const sentTexts = ({ credential, value }: Valued): readonly string[] => {
+  const { inject, id } = credential
+  switch (inject.kind) {
+    case 'basic':
+      return [value, basicAuthorization(inject.user, value).slice('Basic '.length)]
+    case 'aws-sigv4': {
+      // The id of a key is public.
+      const { secretAccessKey, sessionToken } = readAwsKeys(id, value)
+      return [secretAccessKey, ...(sessionToken === undefined ? [] : [sessionToken])]
+    }
+    case 'client-certificate':
+      // The key never leaves this process.
+      return []
+    case 'header':
+    case 'query':
+    case 'placeholder':
+      return [value]
+  }
+}
+
+/** The parts that must not be in a cell. Of a key in PEM each line, because variables often hold it on one line. */
+export const keptTexts = (valued: Valued): readonly string[] =>
+  valued.credential.inject.kind === 'client-certificate'
+    ? readClientCertificate(valued.credential.id, valued.value)
+        .privateKey.split(/\s+/)
+        .filter((line) => line.length >= LONG_LINE)
+    : sentTexts(valued)
+
+const LONG_LINE = 48
+
+const basicAuthorization = (user: string, password: string): string =>
   `Basic ${Buffer.from(`${Buffer.from(user).toString('latin1')}:${password}`, 'latin1').toString('base64')}`
 
 /** Redaction takes the end of a line for the end of every secret, also of one that a server would accept. */
@@ -125,3 +159,36 @@ const percentEncoded = (value: string): string =>
     const character = String.fromCharCode(byte)
     return /[A-Za-z0-9\-._~:]/.test(character) ? character : `%${byte.toString(16).toUpperCase().padStart(2, '0')}`
   }).join('')
+
+const CERTIFICATES = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g
+const KEY = /-----BEGIN (?:[A-Z]+ )?PRIVATE KEY-----(?:(?!-----BEGIN )[\s\S])*?-----END (?:[A-Z]+ )?PRIVATE KEY-----/
+
+/** Reads a certificate, its chain and its key from PEM. */
+const readClientCertificate = (credential: string, value: string): ClientCertificate => {
+  const certificate = Array.from(value.matchAll(CERTIFICATES), ([text]) => text).join('\n')
+  const [privateKey] = KEY.exec(value) ?? []
+  if (certificate === '' || privateKey === undefined)
+    throw fail('credential-unusable', {
+      credential,
+      problem: 'its value is not a certificate and its private key in PEM',
+      fix:
+        'put both into one file (cat client.crt client.key > client.pem), and name that as its source: ' +
+        'file:client.pem',
+    })
+  // Connections are kept apart by certificate. A renewed one is another.
+  const id = `${credential} ${createHash('sha256').update(certificate).digest('hex').slice(0, 16)}`
+  return { id, certificate, privateKey }
+}
+
+const requireMatchingKey = (credential: string, { certificate, privateKey }: ClientCertificate): void => {
+  try {
+    createSecureContext({ cert: certificate, key: privateKey })
+  } catch {
+    // The cause may quote the value.
+    throw fail('credential-unusable', {
+      credential,
+      problem: 'its certificate or its key cannot be read, or they do not belong to each other',
+      fix: 'take the key (without a password) and the certificate that was made for it',
+    })
+  }
+}

@@ -1,11 +1,47 @@
+import { inspect } from 'node:util'
+
 import { fail } from '../../errors/index.js'
+import { coversDestination, parseDestination } from '../../policy/index.js'
 import type { Credential } from '../../policy/index.js'
 
-import { isOwnPort, requireOwnServer } from './own-server.js'
 import type { SecretHost } from './read-secret.js'
 import { readSecret } from './read-secret.js'
-import { Secret } from './secret.js'
 import type { SecretSource } from './secret-source.js'
+
+/** A value that is not printed in messages, JSON or a debugger. */
+export class Secret {
+  readonly #bytes: Buffer
+
+  constructor(bytes: Buffer) {
+    this.#bytes = bytes
+  }
+
+  /** One character per byte. The text cannot be erased: keep it no longer than one request. */
+  reveal(): string {
+    return this.#bytes.toString('latin1')
+  }
+
+  /** A copy, because this one may be erased. */
+  bytes(): Buffer {
+    return Buffer.from(this.#bytes)
+  }
+
+  erase(): void {
+    this.#bytes.fill(0)
+  }
+
+  toString(): string {
+    return '[secret]'
+  }
+
+  toJSON(): string {
+    return '[secret]'
+  }
+
+  [inspect.custom](): string {
+    return '[secret]'
+  }
+}
 
 /** Secrets by credential id, read when needed and kept for a while. */
 export interface SecretStore {
@@ -114,3 +150,36 @@ export const createSecretStore = ({
     },
   }
 }
+
+/**
+ * The token of a login is for the server that it was issued for. A policy names the hosts that get a credential, so it
+ * could name another one.
+ */
+const requireOwnServer = ({ id, hosts, inject }: Credential, server: URL): void => {
+  const source = `the login to ${server.origin}`
+  const [own, exact] = [server.host, `${server.hostname}:${portOf(server)}`].map((each) =>
+    parseDestination(each, source),
+  )
+  // Without a port a host has those of the web. `isOwnPort` then keeps the token from port 80.
+  const isOwn = (host: Credential['hosts'][number]): boolean => {
+    const outer = host.port.kind === 'web' ? own : exact
+    return outer !== undefined && coversDestination(outer, host)
+  }
+  if (!hosts.every(isOwn))
+    throw fail('credential-unusable', {
+      credential: id,
+      problem: `it is a login to ${server.origin}, and its policy would send it to another host`,
+      fix: `name only the host of the server: hosts: ["${server.host}"]`,
+    })
+  if (inject.kind !== 'header')
+    throw fail('credential-unusable', {
+      credential: id,
+      problem: 'the token of a login goes into a header only',
+      fix: 'inject it into the header Authorization, as "Bearer {value}"',
+    })
+}
+
+/** Whether a request to this port of the host is one to the server. */
+const isOwnPort = (server: URL, port: number): boolean => port === portOf(server)
+
+const portOf = ({ port, protocol }: URL): number => (port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port))
