@@ -5,8 +5,7 @@ import type { HostGrant, IpAddress } from '../policy/index.js'
 
 import type { Endpoint } from './endpoint.js'
 import { parseEndpoint, renderAuthority, renderHost } from './endpoint.js'
-import { wholeBody } from './http/body.js'
-import type { Body } from './http/body.js'
+import { readWhole, wholeBody } from './http/body.js'
 import { isHeaderValue } from './http/header-list.js'
 import { findAddresses } from './rules/address-guard.js'
 import { Denied } from './rules/denial.js'
@@ -70,7 +69,9 @@ export const createOwnRequests = ({
         body: request.body === undefined ? undefined : wholeBody(Buffer.from(request.body)),
         inform: () => undefined,
       })
-      const bytes = body === undefined ? undefined : await readWhole(body, authority)
+      const bytes = body && (await readWhole(body, MOST_BYTES))
+      if (body !== undefined && bytes === undefined)
+        throw fail('upstream-broke', { host: authority, problem: `its answer is longer than ${MOST_BYTES} bytes` })
       return new Response(isEmpty(status) ? null : bytes, { status, headers: headers.map(([...pair]) => pair) })
     } finally {
       transport.close()
@@ -128,17 +129,5 @@ const grantsOf = (url: URL, named: URL, { host, port }: Endpoint): readonly Host
     : []
 
 const isEmpty = (status: number): boolean => [204, 205, 304].includes(status)
-
-const readWhole = async (body: Body, host: string): Promise<Buffer> => {
-  const pieces: Buffer[] = []
-  let length = 0
-  for await (const chunk of body.chunks) {
-    length += chunk.length
-    if (length > MOST_BYTES)
-      throw fail('upstream-broke', { host, problem: `its answer is longer than ${MOST_BYTES} bytes` })
-    pieces.push(chunk)
-  }
-  return Buffer.concat(pieces)
-}
 
 const refused = (url: URL, problem: string): CordonError => fail('own-request-refused', { host: url.host, problem })

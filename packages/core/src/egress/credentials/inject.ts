@@ -4,6 +4,7 @@ import { createSecureContext } from 'node:tls'
 import { fail } from '../../errors/index.js'
 import type { Header, HeaderList } from '../http/header-list.js'
 import { isHeaderValue, withHeader } from '../http/header-list.js'
+import { percentEncoded } from '../redaction/needles.js'
 import type { ClientCertificate } from '../upstream/dial.js'
 
 import { filterQuery, withoutForeignHeaders, withoutForeignParameters } from './foreign.js'
@@ -21,11 +22,13 @@ export const injectAll = async (draft: Draft, valued: readonly Valued[], now: Da
     headers: keepSwapped(draft.headers, withoutForeignHeaders(draft.headers), swaps),
     target: withoutForeignParameters(draft.target, draft.authority),
   }
-  const filled = valued.reduce(fill, own)
-  return valued.reduce<Promise<Draft>>(
-    async (before, each) => sign(await before, each, draft, now),
-    Promise.resolve(filled),
-  )
+  let filled = valued.reduce(fill, own)
+  for (const { credential, value } of valued) {
+    const { id, inject } = credential
+    // The tool's own signature, which was removed, names region and service.
+    if (inject.kind === 'aws-sigv4') filled = await signRequest(filled, { id, value, ...inject }, draft, now)
+  }
+  return filled
 }
 
 /** A header with a placeholder will carry our own credential. */
@@ -54,7 +57,7 @@ const fill = (draft: Draft, { credential, value }: Valued): Draft => {
       const rest = filterQuery(draft.target, (name) => name !== injection.parameter.toLowerCase())
       return {
         ...draft,
-        target: `${rest}${rest.includes('?') ? '&' : '?'}${encodeURIComponent(injection.parameter)}=${percentEncoded(onOneLine(id, value))}`,
+        target: `${rest}${rest.includes('?') ? '&' : '?'}${encodeURIComponent(injection.parameter)}=${inUrl(onOneLine(id, value))}`,
       }
     }
     case 'placeholder': {
@@ -66,7 +69,7 @@ const fill = (draft: Draft, { credential, value }: Valued): Draft => {
           fix: 'name the variable that the tool finds a stand-in in: placeholder: NAME, beside its id',
         })
       const headers = draft.headers.map(([name, text]): Header => [name, formatted(id, text, value, standIn)])
-      return { ...draft, headers, target: draft.target.replaceAll(standIn, () => percentEncoded(value)) }
+      return { ...draft, headers, target: draft.target.replaceAll(standIn, () => inUrl(value)) }
     }
     case 'client-certificate':
       return { ...draft, client: readClientCertificate(id, value) }
@@ -74,15 +77,6 @@ const fill = (draft: Draft, { credential, value }: Valued): Draft => {
       return draft
   }
 }
-
-/** The tool's own signature, which was removed, names region and service. */
-const sign = (
-  draft: Draft,
-  { credential: { id, inject }, value }: Valued,
-  asked: Draft,
-  now: Date,
-): Promise<Draft> | Draft =>
-  inject.kind === 'aws-sigv4' ? signRequest(draft, { id, value, ...inject }, asked, now) : draft
 
 /** Refuses an unusable value before the tool runs. */
 export const requireUsable = ({ credential: { id, inject: injection }, value }: Valued): void => {
@@ -154,11 +148,7 @@ const formatted = (credential: string, format: string, value: string, mark = '{v
 }
 
 /** Encodes bytes. Colons stay, because some tokens contain them. */
-const percentEncoded = (value: string): string =>
-  Array.from(Buffer.from(value, 'latin1'), (byte) => {
-    const character = String.fromCharCode(byte)
-    return /[A-Za-z0-9\-._~:]/.test(character) ? character : `%${byte.toString(16).toUpperCase().padStart(2, '0')}`
-  }).join('')
+const inUrl = (value: string): string => percentEncoded(Buffer.from(value, 'latin1'), /[A-Za-z0-9\-._~:]/)
 
 const CERTIFICATES = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g
 const KEY = /-----BEGIN (?:[A-Z]+ )?PRIVATE KEY-----(?:(?!-----BEGIN )[\s\S])*?-----END (?:[A-Z]+ )?PRIVATE KEY-----/

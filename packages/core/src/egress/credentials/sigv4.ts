@@ -3,7 +3,7 @@ import { createHash, createHmac } from 'node:crypto'
 
 import { fail } from '../../errors/index.js'
 import type { Body } from '../http/body.js'
-import { wholeBody } from '../http/body.js'
+import { readWhole, wholeBody } from '../http/body.js'
 import type { HeaderList } from '../http/header-list.js'
 import { valueOf, withoutHeaders } from '../http/header-list.js'
 
@@ -116,19 +116,13 @@ const payloadOf = async (
       fix: 'configure the tool to sign the payload as a whole',
     })
   if (body === undefined) return { body, hash: sha256('') }
-  const pieces: Buffer[] = []
-  let length = 0
-  for await (const chunk of body.chunks) {
-    length += chunk.length
-    if (length > MAX_HASHED_BYTES)
-      throw fail('credential-unusable', {
-        credential,
-        problem: `a body without x-amz-content-sha256 is signed up to ${MAX_HASHED_BYTES >> 20} MB`,
-        fix: 'let the tool send that header (payload signing), or smaller parts',
-      })
-    pieces.push(chunk)
-  }
-  const whole = Buffer.concat(pieces)
+  const whole = await readWhole(body, MAX_HASHED_BYTES)
+  if (whole === undefined)
+    throw fail('credential-unusable', {
+      credential,
+      problem: `a body without x-amz-content-sha256 is signed up to ${MAX_HASHED_BYTES >> 20} MB`,
+      fix: 'let the tool send that header (payload signing), or smaller parts',
+    })
   return { body: wholeBody(whole), hash: sha256(whole) }
 }
 

@@ -23,6 +23,18 @@ async function* onePiece(bytes: Buffer): AsyncGenerator<Buffer, undefined> {
   if (bytes.length > 0) yield await Promise.resolve(bytes)
 }
 
+/** Undefined if it is longer than `most` bytes. */
+export const readWhole = async ({ chunks }: Body, most: number): Promise<Buffer | undefined> => {
+  const pieces: Buffer[] = []
+  let length = 0
+  for await (const chunk of chunks) {
+    length += chunk.length
+    if (length > most) return undefined
+    pieces.push(chunk)
+  }
+  return Buffer.concat(pieces)
+}
+
 export const readBody = (reader: ByteReader, framing: Framing, side: Side): Body | undefined => {
   switch (framing.kind) {
     case 'none':

@@ -59,20 +59,20 @@ export const SHORTEST_SECRET = 6
 
 /** By the rules of a path, of a form, and of encoders that escape everything, in upper and lower case. */
 const inUrls = (bytes: Buffer): readonly string[] => {
-  const encode = (isPlain: RegExp, space: string): string =>
-    Array.from(bytes, (byte) => {
-      const character = String.fromCharCode(byte)
-      if (character === ' ') return space
-      return isPlain.test(character) ? character : `%${byte.toString(16).toUpperCase().padStart(2, '0')}`
-    }).join('')
   const forms = [
-    encode(/[A-Za-z0-9\-_.!~*'()]/, '%20'),
-    encode(/[A-Za-z0-9\-_.~]/, '%20'),
-    encode(/[A-Za-z0-9\-_.*]/, '+'),
-    encode(/[A-Za-z0-9\-_.~:/@!$&'()*+,;=]/, '%20'),
+    percentEncoded(bytes, /[A-Za-z0-9\-_.!~*'()]/),
+    percentEncoded(bytes, /[A-Za-z0-9\-_.~]/),
+    percentEncoded(bytes, /[A-Za-z0-9\-_.* ]/).replaceAll(' ', '+'),
+    percentEncoded(bytes, /[A-Za-z0-9\-_.~:/@!$&'()*+,;=]/),
   ]
   return forms.flatMap((form) => [form, form.replaceAll(/%[0-9A-F]{2}/g, (escape) => escape.toLowerCase())])
 }
+
+export const percentEncoded = (bytes: Buffer, isPlain: RegExp): string =>
+  Array.from(bytes, (byte) => {
+    const character = String.fromCharCode(byte)
+    return isPlain.test(character) ? character : `%${byte.toString(16).toUpperCase().padStart(2, '0')}`
+  }).join('')
 
 const asBytes = (text: string): string => Buffer.from(text, 'utf8').toString('latin1')
 

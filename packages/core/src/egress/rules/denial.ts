@@ -1,6 +1,6 @@
 import { isWebPort } from '../../policy/index.js'
 import type { Endpoint } from '../endpoint.js'
-import { renderHost } from '../endpoint.js'
+import { renderEndpoint, renderHost } from '../endpoint.js'
 import type { PlaceLimits } from '../places.js'
 
 /**
@@ -58,14 +58,8 @@ export const tooManyExchanges = ({ perCall, perRuntime }: PlaceLimits): Denial =
 
 /** The narrowest entry that would grant a destination. */
 export const grantLine = (endpoint: Endpoint, request?: { readonly method: string; readonly path: string }): string => {
-  const host = hostEntry(endpoint)
+  const host = JSON.stringify(isWebPort(endpoint.port) ? renderHost(endpoint.host) : renderEndpoint(endpoint))
   return request === undefined
     ? `network: [${host}]`
     : `network: [{ host: ${host}, methods: [${request.method}], paths: [${JSON.stringify(request.path)}] }]`
-}
-
-const hostEntry = ({ host, port }: Endpoint): string => {
-  const name = renderHost(host)
-  if (isWebPort(port)) return JSON.stringify(name)
-  return JSON.stringify(`${name.includes(':') ? `[${name}]` : name}:${port}`)
 }
