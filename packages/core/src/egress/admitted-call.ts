@@ -15,6 +15,7 @@ import type { Endpoint } from './endpoint.js'
 import { recordIfPossible, violationSeen } from './record.js'
 import type { Denial } from './rules/denial.js'
 import { denial, tooManyConnections } from './rules/denial.js'
+import { within } from './within.js'
 
 export interface EgressCall {
   /** Asked before the tool gets a connection. A denial is recorded. */
@@ -127,12 +128,7 @@ const holdStreams = () => {
     breakAll: (): void => {
       for (const stream of streams) stream.destroy()
     },
-    settled: async (): Promise<void> => {
-      let timer: NodeJS.Timeout | undefined
-      const late = new Promise((resolve) => (timer = setTimeout(resolve, LONGEST_END)))
-      await Promise.race([Promise.all(serving), late])
-      clearTimeout(timer)
-    },
+    settled: (): Promise<unknown> => within(LONGEST_END, Promise.all(serving)),
   }
 }
 

@@ -11,7 +11,7 @@ import type { SecretStore } from './credentials/secret-store.js'
 import type { PlaceLimits } from './places.js'
 import { createPlaces } from './places.js'
 import type { RecordEvent } from './record.js'
-import { createUpstreamTls } from './upstream/dial.js'
+import { createSecureUpstream } from './upstream/dial.js'
 import { createPool } from './upstream/pool.js'
 import type { Resolve } from './upstream/resolve.js'
 import { systemResolver } from './upstream/resolve.js'
@@ -54,11 +54,11 @@ export const createEgress = ({
   exchanges = EXCHANGES,
 }: EgressSettings): Egress => {
   const authority = createTlsAuthority({ now })
-  const tls = createUpstreamTls(authorities)
+  const secure = createSecureUpstream(authorities)
   const shared: Shared = {
     authority,
-    tls,
-    pool: createPool(tls, isNested),
+    secure,
+    pool: createPool(secure, isNested),
     resolve,
     isNested,
     secrets,

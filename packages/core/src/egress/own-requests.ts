@@ -9,10 +9,11 @@ import { readWhole, wholeBody } from './http/body.js'
 import { isHeaderValue } from './http/header-list.js'
 import { findAddresses } from './rules/address-guard.js'
 import { Denied } from './rules/denial.js'
-import { createUpstreamTls, dial } from './upstream/dial.js'
+import { createSecureUpstream, dial } from './upstream/dial.js'
 import { createHttp1Transport } from './upstream/http1-transport.js'
 import type { Resolve } from './upstream/resolve.js'
 import { systemResolver } from './upstream/resolve.js'
+import { within } from './within.js'
 
 export interface OwnRequestSettings {
   /** What the user typed. Other addresses come from servers, so they cannot lead into a private network. */
@@ -47,7 +48,7 @@ export const createOwnRequests = ({
   isNested = () => false,
   timeout = TIMEOUT,
 }: OwnRequestSettings): SendOwn => {
-  const tls = createUpstreamTls(authorities)
+  const secure = createSecureUpstream(authorities)
 
   const exchange = async (url: URL, request: OwnRequest, signal: AbortSignal): Promise<Response> => {
     const { endpoint, scheme } = destinationOf(url, named)
@@ -55,7 +56,7 @@ export const createOwnRequests = ({
     const socket = await dial(endpoint, await findAddresses(endpoint, rights, { resolve, isNested }), isNested())
     signal.addEventListener('abort', () => socket.destroy())
     const stream =
-      scheme === 'https' ? await tls.secure(socket, endpoint, { protocols: ['http/1.1'], client: undefined }) : socket
+      scheme === 'https' ? await secure(socket, endpoint, { protocols: ['http/1.1'], client: undefined }) : socket
     const authority = renderAuthority(endpoint, scheme)
     const transport = createHttp1Transport(stream, authority, () => undefined)
     try {
@@ -79,21 +80,15 @@ export const createOwnRequests = ({
   }
   return async (url, request) => {
     const ended = new AbortController()
-    let timer: NodeJS.Timeout | undefined
-    const slow = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => {
-        reject(fail('upstream-unreachable', { host: url.host, problem: `no answer within ${timeout} ms` }))
-        ended.abort()
-      }, timeout)
-    })
     try {
-      return await Promise.race([exchange(url, request, ended.signal), slow])
+      const answer = await within(timeout, exchange(url, request, ended.signal))
+      if (answer !== 'late') return answer
+      ended.abort()
+      throw fail('upstream-unreachable', { host: url.host, problem: `no answer within ${timeout} ms` })
     } catch (error) {
       if (error instanceof Denied) throw refused(url, error.message)
       if (error instanceof CordonError) throw error
       throw fail('upstream-broke', { host: url.host, problem: 'its answer cannot be read' })
-    } finally {
-      clearTimeout(timer)
     }
   }
 }

@@ -80,16 +80,7 @@ const parseHello = (body: Buffer): ClientHello | undefined => {
   return fields.isBroken() || extensions.isBroken() ? undefined : { serverName, protocols }
 }
 
-interface Walk {
-  readonly number: (size: 1 | 2) => number
-  /** Bytes that follow their length. */
-  readonly vector: (sizeOfLength: 1 | 2) => Buffer
-  readonly skip: (count: number) => void
-  readonly hasMore: () => boolean
-  readonly isBroken: () => boolean
-}
-
-const walk = (bytes: Buffer): Walk => {
+const walk = (bytes: Buffer) => {
   let at = 0
   let isBroken = false
   const take = (count: number): Buffer => {
@@ -104,11 +95,12 @@ const walk = (bytes: Buffer): Walk => {
   const number = (size: 1 | 2): number => take(size).readUIntBE(0, size)
   return {
     number,
-    vector: (size) => take(number(size)),
-    skip: (count) => {
+    /** Bytes that follow their length. */
+    vector: (sizeOfLength: 1 | 2): Buffer => take(number(sizeOfLength)),
+    skip: (count: number): void => {
       take(count)
     },
-    hasMore: () => at < bytes.length,
-    isBroken: () => isBroken,
+    hasMore: (): boolean => at < bytes.length,
+    isBroken: (): boolean => isBroken,
   }
 }

@@ -5,13 +5,13 @@ import type { TlsAuthority } from '../authority/tls-authority.js'
 import type { SecretStore } from '../credentials/secret-store.js'
 import type { Places } from '../places.js'
 import type { OfConnection, RecordEvent } from '../record.js'
-import type { UpstreamTls } from '../upstream/dial.js'
+import type { SecureUpstream } from '../upstream/dial.js'
 import type { Pool } from '../upstream/pool.js'
 import type { Resolve } from '../upstream/resolve.js'
 
 export interface Shared {
   readonly authority: TlsAuthority
-  readonly tls: UpstreamTls
+  readonly secure: SecureUpstream
   readonly pool: Pool
   readonly resolve: Resolve
   /**

@@ -285,7 +285,7 @@ const reach = async (
   const socket = await dial(endpoint, await findAddresses(endpoint, call.rights, shared), shared.isNested())
   return hello === undefined
     ? socket
-    : shared.tls.secure(socket, endpoint, { protocols: hello.protocols.slice(0, 1), client: undefined })
+    : shared.secure(socket, endpoint, { protocols: hello.protocols.slice(0, 1), client: undefined })
 }
 
 /** `lookout`: for a tool that paused in its first line. Otherwise a pause would get a request past all checks. */

@@ -1,4 +1,5 @@
 import type { ByteReader } from '../http/byte-reader.js'
+import { within } from '../within.js'
 
 import { looksLikeTls } from './client-hello.js'
 
@@ -83,22 +84,6 @@ export const sniff = async (reader: ByteReader, { silence, hesitation }: Patienc
     const more = await within(isSilent ? silence : hesitation, reader.more())
     if (more === 'late') return isSilent ? 'silent' : 'hesitant'
     if (!more) return reader.peek().length === 0 ? 'ended' : 'other'
-  }
-}
-
-/** A late answer is not lost: the next reader gets it. */
-const within = async <T>(time: number, happening: Promise<T>): Promise<T | 'late'> => {
-  if (time === Infinity) return happening
-  let timer: NodeJS.Timeout | undefined
-  try {
-    return await Promise.race([
-      happening,
-      new Promise<'late'>((resolve) => {
-        timer = setTimeout(resolve, time, 'late')
-      }),
-    ])
-  } finally {
-    clearTimeout(timer)
   }
 }
 

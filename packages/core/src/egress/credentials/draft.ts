@@ -1,15 +1,9 @@
 import type { Credential } from '../../policy/index.js'
-import type { Body } from '../http/body.js'
-import type { HeaderList } from '../http/header-list.js'
 import type { ClientCertificate } from '../upstream/dial.js'
+import type { OutgoingRequest } from '../upstream/transport.js'
 
 /** The parts of a request that a credential changes. */
-export interface Draft {
-  readonly method: string
-  readonly authority: string
-  readonly target: string
-  readonly headers: HeaderList
-  readonly body: Body | undefined
+export interface Draft extends Pick<OutgoingRequest, 'method' | 'authority' | 'target' | 'headers' | 'body'> {
   readonly client: ClientCertificate | undefined
 }
 

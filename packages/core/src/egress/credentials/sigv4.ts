@@ -139,7 +139,7 @@ export const authorizationFor = (
     signed.set(key, signed.has(key) ? `${signed.get(key) ?? ''},${clean}` : clean)
   }
   const names = [...signed.keys()].sort()
-  const [path = '/', query = ''] = splitTarget(target)
+  const [path, query] = divided(target, '?')
   const canonical = [
     method,
     canonicalPath(path, service),
@@ -161,9 +161,9 @@ export const authorizationFor = (
   )
 }
 
-const splitTarget = (target: string): readonly string[] => {
-  const mark = target.indexOf('?')
-  return mark === -1 ? [target] : [target.slice(0, mark), target.slice(mark + 1)]
+const divided = (text: string, mark: string): readonly [before: string, after: string] => {
+  const at = text.indexOf(mark)
+  return at === -1 ? [text, ''] : [text.slice(0, at), text.slice(at + 1)]
 }
 
 /** S3 signs a path as sent. Other services encode it once more. */
@@ -175,11 +175,8 @@ const canonicalQuery = (query: string): string =>
     .split('&')
     .filter((part) => part !== '')
     .map((part) => {
-      const mark = part.indexOf('=')
-      return [
-        encode(decode(mark === -1 ? part : part.slice(0, mark))),
-        mark === -1 ? '' : encode(decode(part.slice(mark + 1))),
-      ] as const
+      const [name, value] = divided(part, '=')
+      return [encode(decode(name)), encode(decode(value))] as const
     })
     .sort(([a, x], [b, y]) => (a < b ? -1 : a > b ? 1 : x < y ? -1 : x > y ? 1 : 0))
     .map(([name, value]) => `${name}=${value}`)

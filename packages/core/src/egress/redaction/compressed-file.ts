@@ -97,13 +97,9 @@ const searchIn = (decompressor: Transform, redactor: Redactor, host: string): Fi
       compressed += chunk.length
       const before = produced
       if (!isOver)
-        await new Promise<void>((resolve) => {
-          decompressor.once('error', () => {
-            resolve()
-          })
-          decompressor.write(chunk, () => {
-            resolve()
-          })
+        await new Promise((resolve) => {
+          decompressor.once('error', resolve)
+          decompressor.write(chunk, resolve)
         })
       if (isOver) passed += redactor.end().length
       judge()
@@ -114,10 +110,8 @@ const searchIn = (decompressor: Transform, redactor: Redactor, host: string): Fi
     },
     end: async () => {
       if (!isOver)
-        await new Promise<void>((resolve) => {
-          decompressor.once('end', resolve).once('error', () => {
-            resolve()
-          })
+        await new Promise((resolve) => {
+          decompressor.once('end', resolve).once('error', resolve)
           decompressor.end()
         })
       redactor.end()

@@ -2,6 +2,7 @@ import type { Body } from '../http/body.js'
 import type { ExchangeResponse } from '../http/exchange.js'
 import type { HeaderList } from '../http/header-list.js'
 import { valueOf, withoutHeaders } from '../http/header-list.js'
+import { within } from '../within.js'
 
 import { searchedFile } from './compressed-file.js'
 import { codingsOf, decoded } from './content-coding.js'
@@ -92,7 +93,7 @@ async function* covered(chunks: AsyncIterable<Buffer>, redactor: Redactor): Asyn
   const pieces = chunks[Symbol.asyncIterator]()
   try {
     for (let next = pieces.next(); ; next = pieces.next()) {
-      if (redactor.isHolding() && (await isPause(next))) {
+      if (redactor.isHolding() && (await within(PAUSE, next)) === 'late') {
         const ready = redactor.pause()
         if (ready.length > 0) yield ready
       }
@@ -111,14 +112,3 @@ async function* covered(chunks: AsyncIterable<Buffer>, redactor: Redactor): Asyn
 
 /** Milliseconds. Longer than servers need between two writes of one answer, and short for one who follows a log. */
 const PAUSE = 200
-
-/** Whether nothing follows for a while. An error is for whoever awaits the next piece. */
-const isPause = (next: Promise<unknown>): Promise<boolean> =>
-  new Promise((resolve) => {
-    const timer = setTimeout(resolve, PAUSE, true)
-    const goOn = (): void => {
-      clearTimeout(timer)
-      resolve(false)
-    }
-    next.then(goOn, goOn)
-  })

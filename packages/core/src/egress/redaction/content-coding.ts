@@ -5,6 +5,7 @@ import { CordonError, fail } from '../../errors/index.js'
 import type { Body } from '../http/body.js'
 import type { HeaderList } from '../http/header-list.js'
 import { membersOf } from '../http/header-list.js'
+import { write } from '../http/write.js'
 
 /** Made from the first bytes. */
 type Decoder = (first: Buffer) => Duplex
@@ -97,10 +98,7 @@ async function* decodedBy(
   const feeding = (async () => {
     try {
       for await (const chunk of chunks) {
-        if (!decoder.write(chunk))
-          await new Promise<void>((resolve) => {
-            decoder.once('drain', resolve).once('close', resolve)
-          })
+        await write(decoder, chunk)
         if (decoder.destroyed) return
       }
       decoder.end()

@@ -67,13 +67,11 @@ export interface ClientCertificate {
   readonly privateKey: string
 }
 
-export interface UpstreamTls {
-  readonly secure: (
-    socket: Socket,
-    endpoint: Endpoint,
-    options: { readonly protocols: readonly string[]; readonly client: ClientCertificate | undefined },
-  ) => Promise<TLSSocket>
-}
+export type SecureUpstream = (
+  socket: Socket,
+  endpoint: Endpoint,
+  options: { readonly protocols: readonly string[]; readonly client: ClientCertificate | undefined },
+) => Promise<TLSSocket>
 
 /**
  * One record of TLS: more is not faster, and is held for every tool that does not read. The types lack this option, but
@@ -84,7 +82,7 @@ export const BUFFERED = { highWaterMark: 1 << 14 }
 const MOST_SESSIONS = 1_000
 
 /** TLS to servers, verified against the usual authorities and the given ones. */
-export const createUpstreamTls = (extraAuthorities: readonly string[]): UpstreamTls => {
+export const createSecureUpstream = (extraAuthorities: readonly string[]): SecureUpstream => {
   const authorities = extraAuthorities.length === 0 ? {} : { ca: [...usualAuthorities(), ...extraAuthorities] }
   // Made once, because reading the authorities takes milliseconds.
   const plain = createSecureContext({ ...authorities, minVersion: 'TLSv1.2' })
@@ -99,7 +97,7 @@ export const createUpstreamTls = (extraAuthorities: readonly string[]): Upstream
   }
   const sessions = new Map<string, Buffer>()
 
-  const secure: UpstreamTls['secure'] = (socket, endpoint, { protocols, client }) =>
+  return (socket, endpoint, { protocols, client }) =>
     new Promise((resolve, reject) => {
       const host = renderHost(endpoint.host)
       const key = `${renderEndpoint(endpoint)} ${client?.id ?? ''} ${protocols.join()}`
@@ -141,7 +139,6 @@ export const createUpstreamTls = (extraAuthorities: readonly string[]): Upstream
         resolve(tls)
       })
     })
-  return { secure }
 }
 
 /** With NODE_EXTRA_CA_CERTS, which names the authority of an outer cell, if Node tells them (since 22.15). */

@@ -4,7 +4,7 @@ import type { IpAddress } from '../../policy/index.js'
 import type { Endpoint } from '../endpoint.js'
 import { renderAuthority, renderEndpoint } from '../endpoint.js'
 
-import type { ClientCertificate, UpstreamTls } from './dial.js'
+import type { ClientCertificate, SecureUpstream } from './dial.js'
 import { dial } from './dial.js'
 import { createHttp1Transport } from './http1-transport.js'
 import { createHttp2Transport, tryHttp2 } from './http2-transport.js'
@@ -49,7 +49,7 @@ interface Shelf {
 const isRepeatable = ({ method, body }: OutgoingRequest): boolean =>
   body === undefined && ['GET', 'HEAD', 'OPTIONS'].includes(method)
 
-export const createPool = (tls: UpstreamTls, isNested: () => boolean, now: () => number = Date.now): Pool => {
+export const createPool = (secure: SecureUpstream, isNested: () => boolean, now: () => number = Date.now): Pool => {
   const shelves = new Map<string, Shelf>()
 
   /** Closes those that have been idle longest. */
@@ -99,7 +99,7 @@ export const createPool = (tls: UpstreamTls, isNested: () => boolean, now: () =>
   ): Promise<Transport> => {
     const authority = renderAuthority(endpoint, scheme)
     if (scheme === 'http') return createHttp1Transport(socket, authority, onFree)
-    const secured = await tls.secure(socket, endpoint, {
+    const secured = await secure(socket, endpoint, {
       protocols: protocol === 'h2' ? ['h2', 'http/1.1'] : ['http/1.1'],
       client,
     })
