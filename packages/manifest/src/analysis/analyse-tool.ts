@@ -6,10 +6,10 @@ import { parsePolicy, resolvePolicy } from 'cordon/policy'
 import type { Places, ToolPolicy } from 'cordon/policy'
 
 import { commandLists, firstWordsOf } from './command-words.js'
+import { bare } from './declarations.js'
 import { shellLines } from './deeds.js'
 import { createJudge } from './judge.js'
 import type { Lack } from './judge.js'
-import { literalOf } from './literal.js'
 import { createOrigins } from './origin.js'
 import { usesOf } from './reach.js'
 import { isShell, programsIn } from './shell-programs.js'
@@ -17,7 +17,7 @@ import { readToolSite, toolMaker } from './tool-site.js'
 import type { ToolSite } from './tool-site.js'
 import type { UnseenAt } from './tool-start.js'
 import type { Deed, Use } from './use.js'
-import { createValues } from './values.js'
+import { createValues, propertyName } from './values.js'
 import type { Values } from './values.js'
 
 export interface AnalysedTool {
@@ -115,4 +115,55 @@ const commandUses = ({ kind, start }: ToolSite, values: Values, checker: ts.Type
     const deeds: readonly Deed[] = isOfShell ? shellLines(words, values).flatMap(programsIn) : []
     return deeds.map((deed): Use => ({ deed, node: words, chain: [] }))
   })
+}
+
+const MOST_DEEP = 20
+
+/** Undefined if a part of it is computed. */
+const literalOf = (given: ts.Expression, values: Values, depth = 0): unknown => {
+  const expression = bare(given)
+  if (depth > MOST_DEEP) return undefined
+  if (expression.kind === ts.SyntaxKind.TrueKeyword) return true
+  if (expression.kind === ts.SyntaxKind.FalseKeyword) return false
+  if (ts.isNumericLiteral(expression)) return Number(expression.text)
+  if (ts.isArrayLiteralExpression(expression)) return arrayOf(expression, values, depth)
+  if (ts.isObjectLiteralExpression(expression)) return objectOf(expression, values, depth)
+  const text = values.constant(expression)
+  if (text !== undefined) return text
+  const initial = values.initial(expression)
+  return initial === undefined ? undefined : literalOf(initial, values, depth + 1)
+}
+
+const arrayOf = (array: ts.ArrayLiteralExpression, values: Values, depth: number): unknown => {
+  const found: unknown[] = []
+  for (const element of array.elements) {
+    const value = literalOf(ts.isSpreadElement(element) ? element.expression : element, values, depth + 1)
+    if (value === undefined) return undefined
+    if (!ts.isSpreadElement(element)) found.push(value)
+    else if (Array.isArray(value)) found.push(...(value as unknown[]))
+    else return undefined
+  }
+  return found
+}
+
+const objectOf = (object: ts.ObjectLiteralExpression, values: Values, depth: number): unknown => {
+  const found: Record<string, unknown> = {}
+  for (const each of object.properties) {
+    if (ts.isSpreadAssignment(each)) {
+      const value = literalOf(each.expression, values, depth + 1)
+      if (typeof value !== 'object') return undefined
+      Object.assign(found, value)
+      continue
+    }
+    const name = propertyName(each.name)
+    const written = ts.isPropertyAssignment(each)
+      ? each.initializer
+      : ts.isShorthandPropertyAssignment(each)
+        ? each.name
+        : undefined
+    const value = written === undefined ? undefined : literalOf(written, values, depth + 1)
+    if (name === undefined || value === undefined) return undefined
+    found[name] = value
+  }
+  return found
 }

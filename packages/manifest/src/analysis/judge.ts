@@ -28,10 +28,11 @@ export interface Lack {
   readonly grant: Grant
 }
 
-export type Grant =
-  | { readonly section: 'read' | 'write' | 'network' | 'environment' | 'exec'; readonly entry: string }
-  /** Only known when the tool runs. */
-  | { readonly section: 'read' | 'write' | 'network' | 'environment' | 'exec'; readonly entry: undefined }
+export interface Grant {
+  readonly section: 'read' | 'write' | 'network' | 'environment' | 'exec'
+  /** Undefined if it is only known when the tool runs. */
+  readonly entry: string | undefined
+}
 
 export type Judge = (deed: Deed) => Lack | undefined
 

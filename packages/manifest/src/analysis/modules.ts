@@ -3,7 +3,7 @@ import { posix } from 'node:path'
 
 import ts from 'typescript'
 
-import { isOwnCode } from './declarations.js'
+import { declarationsOf, isOwnCode } from './declarations.js'
 import type { Unseen } from './use.js'
 
 /** Whether a module is named as a file, and not as a package. `#name` is of the project's own package.json. */
@@ -47,10 +47,5 @@ export const ownModule = (checker: ts.TypeChecker, specifier: ts.Node): ts.Sourc
 export const exportsOf = (checker: ts.TypeChecker, file: ts.SourceFile): readonly ts.Declaration[] => {
   const symbol = checker.getSymbolAtLocation(file)
   if (symbol === undefined) return []
-  return checker.getExportsOfModule(symbol).flatMap((each) => exportedDeclarations(checker, each))
-}
-
-export const exportedDeclarations = (checker: ts.TypeChecker, symbol: ts.Symbol): readonly ts.Declaration[] => {
-  const isAlias = (symbol.flags & ts.SymbolFlags.Alias) !== 0
-  return (isAlias ? checker.getAliasedSymbol(symbol) : symbol).declarations ?? []
+  return checker.getExportsOfModule(symbol).flatMap((each) => declarationsOf(checker, each))
 }

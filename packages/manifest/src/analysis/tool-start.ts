@@ -3,7 +3,7 @@ import ts from 'typescript'
 
 import { commandLists, firstWordsOf } from './command-words.js'
 import { bare, declarationsOf, isOwnCode } from './declarations.js'
-import { exportedDeclarations, fileNamed, unseenFile } from './modules.js'
+import { fileNamed, unseenFile } from './modules.js'
 import { isFunction } from './node-kinds.js'
 import type { Origins } from './origin.js'
 import type { Unseen } from './use.js'
@@ -149,7 +149,7 @@ const exportNamed = (checker: ts.TypeChecker, file: ts.SourceFile, name: string)
   const found =
     exported.find((each) => each.name === name) ??
     (name === 'default' || whole === undefined ? whole : checker.getTypeOfSymbol(whole).getProperty(name))
-  const [declaration] = found === undefined ? [] : exportedDeclarations(checker, found)
+  const [declaration] = found === undefined ? [] : declarationsOf(checker, found)
   return declaration === undefined ? undefined : functionOf(declaration, checker)
 }
 
