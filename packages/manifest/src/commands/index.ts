@@ -3,11 +3,7 @@ import { action } from 'cordon/commands'
 import type { CommandAction, Product } from 'cordon/commands'
 
 import { ERRORS } from '../errors/errors.js'
-import { GENERATE_HELP } from './generate-help.js'
-import { INSPECT_HELP } from './inspect-help.js'
-import { MANIFEST_HELP } from './manifest-help.js'
-import { SUGGEST_HELP } from './suggest-help.js'
-import { VERIFY_HELP } from './verify-help.js'
+import { GENERATE_HELP, INSPECT_HELP, MANIFEST_HELP, SUGGEST_HELP, VERIFY_HELP } from './manifest-help.js'
 
 /** A registry has the versions of tools. */
 const withVersions = ({ words, command }: CommandAction): CommandAction => ({
