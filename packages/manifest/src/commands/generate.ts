@@ -1,14 +1,11 @@
 // `cordon manifest generate`: writes the manifest of a project.
 import { resolve } from 'node:path'
 
-import { messageOf } from 'cordon/errors'
 import { manifestJson, manifestYaml } from 'cordon/manifest'
-import { replaceFile } from 'cordon/runtime'
 
 import { counted, keepKeyOf, requireKeyOf, STDERR, STDOUT, usage, writeText } from 'cordon/commands'
 
-import { fail } from '../errors/errors.js'
-import { acceptedIn, existingText } from '../project/baseline.js'
+import { acceptedIn, existingText, writeManifestFile } from '../project/baseline.js'
 import { describeProject } from '../project/describe-project.js'
 import { manifestAction } from './manifest.js'
 import { projectRequestOf } from '../project/project-request.js'
@@ -34,7 +31,7 @@ export const generate = manifestAction(async (line) => {
     writeText(STDOUT, text)
     return 0
   }
-  write(path, text)
+  writeManifestFile(path, text)
   const tools = manifest.agents.reduce((sum, agent) => sum + agent.tools.length, 0)
   writeText(
     STDERR,
@@ -42,15 +39,6 @@ export const generate = manifestAction(async (line) => {
   )
   return 0
 })
-
-/** The project may have a link there. The link is replaced, and its target stays as it is. */
-const write = (path: string, text: string): void => {
-  try {
-    replaceFile(path, text, { mode: { ofNew: 0o666 } })
-  } catch (error) {
-    throw fail('file-unwritable', { path, problem: messageOf(error) }, error)
-  }
-}
 
 const formatOf = (given: string | undefined, out: string): 'json' | 'yaml' => {
   if (given === undefined) return /\.ya?ml$/.test(out) ? 'yaml' : 'json'

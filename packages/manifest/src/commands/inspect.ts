@@ -4,8 +4,7 @@ import type { Manifest } from 'cordon/manifest'
 import { STDOUT, usage, writeText } from 'cordon/commands'
 import type { CommandLine } from 'cordon/commands'
 
-import { fail } from '../errors/errors.js'
-import { readManifestFile } from '../project/baseline.js'
+import { readIntactManifest } from '../project/baseline.js'
 import { describeProject } from '../project/describe-project.js'
 import type { Inspection } from '../inspect/inspection.js'
 import { json } from '../inspect/json.js'
@@ -32,7 +31,7 @@ export const inspect = manifestAction(async (line) => {
   const render = Object.hasOwn(FORMS, named) ? FORMS[named] : undefined
   if (render === undefined)
     throw usage(`--format ${named} is unknown`, COMMAND, `use one of: ${Object.keys(FORMS).join(', ')}`)
-  const manifest = file === undefined ? await describeProject(projectRequestOf(line)) : manifestIn(file)
+  const manifest = file === undefined ? await describeProject(projectRequestOf(line)) : readIntactManifest(file)
   const found = exfiltrations(manifest)
   const unused = file === undefined && !given.switches.has('no-code') ? await unusedIn(manifest, line) : []
   writeText(
@@ -50,12 +49,6 @@ export const inspect = manifestAction(async (line) => {
   )
   return found.length === 0 ? 0 : EXIT_FINDINGS
 })
-
-const manifestIn = (file: string): Manifest => {
-  const { manifest, problem } = readManifestFile(file)
-  if (problem !== undefined) throw fail('manifest-invalid', { problem: `the content of ${file} does not fit its hash` })
-  return manifest
-}
 
 const unusedIn = async (manifest: Manifest, line: CommandLine): Promise<readonly UnusedGrant[]> => {
   const { folder, home } = projectRequestOf(line)

@@ -4,17 +4,15 @@ import type { Manifest } from 'cordon/manifest'
 import { keepKeyOf, requireKeptKey, requireKeyOf, STDOUT, usage, writeText } from 'cordon/commands'
 import type { Arguments, CommandLine } from 'cordon/commands'
 
-import { fail } from '../errors/errors.js'
 import { chosenFindings, writeAcceptances } from '../project/accept-findings.js'
 import type { Acceptances } from '../project/accept-findings.js'
-import { MANIFEST_FILE, isFileName, readBaseline, readManifestFile } from '../project/baseline.js'
+import { MANIFEST_FILE, isFileName, readBaseline, readIntactManifest, readManifestFile } from '../project/baseline.js'
 import type { Baseline } from '../project/baseline.js'
 import { manifestAction } from './manifest.js'
 import { projectRequestOf } from '../project/project-request.js'
 import { REPORTS } from '../report/report.js'
 import type { ReportForm } from '../report/report.js'
-import { isFailing } from '../verify/verify.js'
-import { verify } from '../verify/verify.js'
+import { isFailing, verify } from '../verify/verify.js'
 import type { Verification } from '../verify/verify.js'
 
 const COMMAND = 'cordon manifest verify'
@@ -72,19 +70,15 @@ const generating = (baseline: string): string =>
 const presentOf = async (line: CommandLine, { content }: Baseline, keying: Keying): Promise<Manifest> => {
   const [, file, ...others] = line.given.rest
   if (others.length > 0) throw usage(`verify takes one manifest: ${others.join(' ')} is too much`, COMMAND)
-  if (file === undefined) {
-    // Loads the runtime, which a comparison of two files does not need.
-    const { describeProject } = await import('../project/describe-project.js')
-    const request = projectRequestOf(line)
-    requireKeyOf(JSON.stringify(content.manifest), request.key)
-    const manifest = await describeProject(request)
-    const text = JSON.stringify(manifest)
-    if (keying.keepsKey) keepKeyOf(text, request.key, request.folder)
-    else requireKeptKey(text, request.key, generating(keying.named))
-    return manifest
-  }
-  const { manifest, problem } = readManifestFile(file)
-  if (problem !== undefined) throw fail('manifest-invalid', { problem: `the content of ${file} does not fit its hash` })
+  if (file !== undefined) return readIntactManifest(file)
+  // Loads the runtime, which a comparison of two files does not need.
+  const { describeProject } = await import('../project/describe-project.js')
+  const request = projectRequestOf(line)
+  requireKeyOf(JSON.stringify(content.manifest), request.key)
+  const manifest = await describeProject(request)
+  const text = JSON.stringify(manifest)
+  if (keying.keepsKey) keepKeyOf(text, request.key, request.folder)
+  else requireKeptKey(text, request.key, generating(keying.named))
   return manifest
 }
 

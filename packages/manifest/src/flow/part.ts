@@ -29,7 +29,7 @@ export const partsOf = (agent: ManifestAgent): readonly Part[] => [
     is: 'tool',
     kind: cellKindOf(tool.kind),
     remote: undefined,
-    policy: read(tool.policy, `${agent.name}: ${tool.name}`),
+    policy: policyOf(tool.policy, `${agent.name}: ${tool.name}`),
     calls: asksAlways(tool, agent) ? 'ask' : 'run',
   })),
   ...agent.mcp_servers
@@ -41,7 +41,7 @@ export const partsOf = (agent: ManifestAgent): readonly Part[] => [
       is: 'server',
       kind: 'mcp',
       remote: remoteOf(server),
-      policy: read(server.policy, `${agent.name}: ${server.name}`),
+      policy: policyOf(server.policy, `${agent.name}: ${server.name}`),
       calls: asksForAll(server, agent) ? 'ask' : 'run',
     })),
 ]
@@ -51,7 +51,7 @@ export const allParts = ({ agents }: Pick<Manifest, 'agents'>): readonly Part[] 
 const isCallable = ({ approval, constraints }: ManifestTool): boolean =>
   approval !== 'deny' && !constraints.forbidden && constraints.max_invocations !== 0
 
-const read = (policy: ManifestTool['policy'], where: string): ToolPolicy => {
+export const policyOf = (policy: ManifestTool['policy'], where: string): ToolPolicy => {
   try {
     return parsePolicy(policy, where)
   } catch (error) {

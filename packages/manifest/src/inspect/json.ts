@@ -2,8 +2,7 @@ import { jsonLine } from 'cordon/commands'
 import { plainSentence } from '../report/sentence-text.js'
 
 import type { Inspection } from './inspection.js'
-import { cutSentence } from '../flow/exfiltration-text.js'
-import { exfiltrationSentence } from '../flow/exfiltration-text.js'
+import { cutSentence, exfiltrationSentence } from '../flow/exfiltration-text.js'
 
 export const json = ({ hash, rows, dynamic, exfiltrations, unused }: Inspection): string =>
   jsonLine({

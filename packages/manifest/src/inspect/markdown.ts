@@ -2,8 +2,7 @@ import { code, sentenceOf } from '../report/markdown.js'
 
 import { RIGHTS, toolName } from './inspection.js'
 import type { Inspection } from './inspection.js'
-import { cutSentence } from '../flow/exfiltration-text.js'
-import { exfiltrationSentence } from '../flow/exfiltration-text.js'
+import { cutSentence, exfiltrationSentence } from '../flow/exfiltration-text.js'
 
 export const markdown = ({ rows, dynamic, exfiltrations, unused }: Inspection): string => {
   const agents = [...new Set(rows.map(({ agent }) => agent))]

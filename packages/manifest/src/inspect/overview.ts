@@ -1,10 +1,10 @@
 // What each tool of a manifest may do, as short texts for all outputs.
-import { parsePolicy, renderDestination } from 'cordon/policy'
+import { renderDestination } from 'cordon/policy'
 import type { HostGrant, Section, ToolPolicy } from 'cordon/policy'
 
 import type { Manifest, ManifestAgent, ManifestServer, ManifestTool } from 'cordon/manifest'
 
-import { fail } from '../errors/errors.js'
+import { policyOf } from '../flow/part.js'
 
 export interface ToolRow {
   readonly agent: string
@@ -39,7 +39,7 @@ const withoutTools = (agent: ManifestAgent, { name, policy }: ManifestServer): T
   tool: '*',
   kind: 'mcp',
   approval: 'deny',
-  ...grantsOf(read(policy, name), 'mcp'),
+  ...grantsOf(policyOf(policy, name), 'mcp'),
 })
 
 const rowOf = (
@@ -50,20 +50,12 @@ const rowOf = (
 ): ToolRow => {
   const common = { agent: agent.name, server, tool: tool.name, kind: tool.kind, approval: approvalText(tool) }
   if (tool.kind === 'in-process') return { ...common, ...UNCONFINED }
-  return { ...common, ...grantsOf(read(policy, tool.name), tool.kind) }
+  return { ...common, ...grantsOf(policyOf(policy, tool.name), tool.kind) }
 }
 
 /** Its policy confines nothing. */
 const EVERYTHING: readonly string[] = ['everything']
 const UNCONFINED = { reads: EVERYTHING, writes: EVERYTHING, reaches: EVERYTHING, gets: EVERYTHING, starts: EVERYTHING }
-
-const read = (policy: ManifestTool['policy'], where: string): ToolPolicy => {
-  try {
-    return parsePolicy(policy, where)
-  } catch (error) {
-    throw fail('manifest-invalid', { problem: (error as Error).message })
-  }
-}
 
 type Grants = Pick<ToolRow, 'reads' | 'writes' | 'reaches' | 'gets' | 'starts'>
 

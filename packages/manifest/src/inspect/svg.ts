@@ -33,8 +33,8 @@ export const svg = (inspection: Inspection): string => {
   const rows = Math.max(1, diagram.agents.length, diagram.tools.length, diagram.resources.length)
   const [width, height] = [2 * MARGIN + 3 * WIDTH + 2 * GAP, 2 * MARGIN + rows * ROW]
   return [
-    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${String(width)} ${String(height)}" width="${String(width)}" ` +
-      `height="${String(height)}" role="img">`,
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" ` +
+      `height="${height}" role="img">`,
     '<title>Agents, their tools and what those touch</title>',
     `<style>${STYLE}</style>`,
     ...diagram.arrows.map((arrow) => arrowOf(placed.get(arrow.from), placed.get(arrow.to), arrow.label)),
@@ -59,9 +59,9 @@ const boxOf = (box: Placed | undefined, kind: string): string => {
   // A long label becomes narrower instead of leaving its box.
   const isLong = box.label.length * 8 > WIDTH - 20
   return (
-    `<g class="${kind}"><rect x="${x}" y="${y}" width="${String(WIDTH)}" height="${String(HEIGHT)}" rx="6"/>` +
-    `<text x="${String(box.x + 10)}" y="${String(box.y + 20)}"` +
-    `${isLong ? ` textLength="${String(WIDTH - 20)}" lengthAdjust="spacingAndGlyphs"` : ''}>${escaped(box.label)}</text></g>`
+    `<g class="${kind}"><rect x="${x}" y="${y}" width="${WIDTH}" height="${HEIGHT}" rx="6"/>` +
+    `<text x="${box.x + 10}" y="${box.y + 20}"` +
+    `${isLong ? ` textLength="${WIDTH - 20}" lengthAdjust="spacingAndGlyphs"` : ''}>${escaped(box.label)}</text></g>`
   )
 }
 
@@ -69,11 +69,9 @@ const arrowOf = (from: Placed | undefined, to: Placed | undefined, label: string
   if (from === undefined || to === undefined) return ''
   const [startX, startY, endX, endY] = [from.x + WIDTH, from.y + HEIGHT / 2, to.x, to.y + HEIGHT / 2]
   const middle = (startX + endX) / 2
-  const line =
-    `<path d="M${String(startX)} ${String(startY)}C${String(middle)} ${String(startY)} ${String(middle)} ` +
-    `${String(endY)} ${String(endX)} ${String(endY)}"/>`
+  const line = `<path d="M${startX} ${startY}C${middle} ${startY} ${middle} ` + `${endY} ${endX} ${endY}"/>`
   if (label === '') return line
-  return `${line}<text class="word" text-anchor="end" x="${String(endX - 6)}" y="${String(endY - 4)}">${escaped(label)}</text>`
+  return `${line}<text class="word" text-anchor="end" x="${endX - 6}" y="${endY - 4}">${escaped(label)}</text>`
 }
 
 const ENTITIES: Readonly<Record<string, string>> = {

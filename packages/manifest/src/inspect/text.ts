@@ -4,8 +4,7 @@ import { plainSentence } from '../report/sentence-text.js'
 
 import { RIGHTS, toolName } from './inspection.js'
 import type { Inspection } from './inspection.js'
-import { cutSentence } from '../flow/exfiltration-text.js'
-import { exfiltrationSentence } from '../flow/exfiltration-text.js'
+import { cutSentence, exfiltrationSentence } from '../flow/exfiltration-text.js'
 
 export const text = ({ rows, dynamic, exfiltrations, unused, environment }: Inspection): string => {
   const paint = paintFor(STDOUT, environment)

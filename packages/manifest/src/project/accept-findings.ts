@@ -1,16 +1,12 @@
 // Keeps acceptances in the file of a manifest.
-
-import { messageOf } from 'cordon/errors'
 import { manifestJson, manifestYaml } from 'cordon/manifest'
 import type { Finding } from 'cordon/manifest'
-import { realPathOf, replaceFile } from 'cordon/runtime'
+import { realPathOf } from 'cordon/runtime'
 
 import { usage } from 'cordon/commands'
-import { fail } from '../errors/errors.js'
-import { readManifestFile } from './baseline.js'
+import { readManifestFile, writeManifestFile } from './baseline.js'
 import { canBeAccepted } from '../verify/verify.js'
-import type { Acceptance } from '../verify/verify.js'
-import type { Verification } from '../verify/verify.js'
+import type { Acceptance, Verification } from '../verify/verify.js'
 
 export interface Acceptances {
   /** The beginnings of fingerprints. */
@@ -63,10 +59,6 @@ export const writeAcceptances = (
   const added: readonly Acceptance[] = findings.map(({ id, fingerprint }) => ({ finding: id, fingerprint, reason }))
   const kept = (manifest.accepted ?? []).filter(({ fingerprint }) => !unused.has(fingerprint))
   const accepted = [...kept, ...added].sort((one, other) => (one.fingerprint < other.fingerprint ? -1 : 1))
-  try {
-    const text = (file.endsWith('.json') ? manifestJson : manifestYaml)({ ...manifest, accepted })
-    replaceFile(realPathOf(file) ?? file, text, { mode: { ofNew: 0o666 } })
-  } catch (error) {
-    throw fail('file-unwritable', { path: file, problem: messageOf(error) }, error)
-  }
+  const text = (file.endsWith('.json') ? manifestJson : manifestYaml)({ ...manifest, accepted })
+  writeManifestFile(realPathOf(file) ?? file, text)
 }

@@ -4,7 +4,8 @@ import { join } from 'node:path'
 
 import { CordonError, messageOf } from 'cordon/errors'
 import { readManifest } from 'cordon/manifest'
-import { readOrdinaryFile } from 'cordon/runtime'
+import type { Manifest } from 'cordon/manifest'
+import { readOrdinaryFile, replaceFile } from 'cordon/runtime'
 import { parseAbsolutePath } from 'cordon/policy'
 import type { AbsolutePath } from 'cordon/policy'
 
@@ -44,6 +45,22 @@ export const readBaseline = async (given: string, placeOf: () => Place): Promise
 }
 
 export const readManifestFile = (path: string): ReturnType<typeof readManifest> => readManifest(textOf(path), path)
+
+/** A manifest that was not changed by hand. */
+export const readIntactManifest = (file: string): Manifest => {
+  const { manifest, problem } = readManifestFile(file)
+  if (problem !== undefined) throw fail('manifest-invalid', { problem: `the content of ${file} does not fit its hash` })
+  return manifest
+}
+
+/** The project may have a link at this place. It is replaced, and its target stays as it is. */
+export const writeManifestFile = (path: string, text: string): void => {
+  try {
+    replaceFile(path, text, { mode: { ofNew: 0o666 } })
+  } catch (error) {
+    throw fail('file-unwritable', { path, problem: messageOf(error) }, error)
+  }
+}
 
 /** None, if the file does not exist yet or is no manifest. Then nothing is accepted. */
 export const acceptedIn = (file: string): readonly Acceptance[] => {

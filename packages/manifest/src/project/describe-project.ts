@@ -1,19 +1,23 @@
 // What the tools of a project may do now, from its configuration and its entries.
+import { existsSync } from 'node:fs'
+import { extname, join } from 'node:path'
+
 import { messageOf } from 'cordon/errors'
 import type { JsonValue } from 'cordon/gate'
 import { agentsShape, manifestOf, portableGlob } from 'cordon/manifest'
 import type { Manifest, ManifestAgent } from 'cordon/manifest'
 import { isWithinPath, parsePolicy } from 'cordon/policy'
 import type { AbsolutePath } from 'cordon/policy'
+import { projectShape } from 'cordon/runtime'
+import type { ProjectOptions } from 'cordon/runtime'
 import { placeInFile, withoutUndefined } from 'cordon/shapes'
 
-import { usage } from 'cordon/commands'
+import { readGivenDocument, usage } from 'cordon/commands'
 
 import { fail } from '../errors/errors.js'
 import { arrangeAgents } from './arrange-agents.js'
 import { fileIn } from './file-in-project.js'
 import { loadInCell } from './load-in-cell.js'
-import { readConfig } from './project-config.js'
 import type { ProjectRequest } from './project-request.js'
 import { withCompiler } from './with-compiler.js'
 
@@ -64,3 +68,36 @@ const readAgents = (value: JsonValue): readonly ManifestAgent[] => {
 }
 
 const sorted = (texts: readonly string[]): readonly string[] => [...new Set(texts)].sort()
+
+const NAMES = ['cordon.config.ts', 'cordon.config.js', 'cordon.config.mjs', 'cordon.config.json']
+const FIX = 'write it like: export default defineProject({ entries: ["agents/support.ts"] })'
+
+/** `cordon.config.ts` is code of the project, so it is loaded in a cell too. Without it, entries have to be named. */
+const readConfig = async (request: ProjectRequest): Promise<ProjectOptions> => {
+  const file = configOf(request)
+  if (file === undefined) return {}
+  const value =
+    extname(file) === '.json'
+      ? readGivenDocument(file, FIX).node.value
+      : await loadInCell('loadConfig', request, [file])
+  try {
+    return projectShape.read(value, placeInFile(file))
+  } catch (error) {
+    throw fail('project-undescribed', { project: file, problem: messageOf(error), fix: FIX }, error)
+  }
+}
+
+const configOf = ({ folder, config, entries }: ProjectRequest): string | undefined => {
+  if (config !== undefined) return fileIn(folder, config)
+  const found = NAMES.map((name) => join(folder, name)).filter((path) => existsSync(path))
+  const [only, other] = found
+  if (other !== undefined)
+    throw usage(`there are two configurations: ${found.join(', ')}`, COMMAND, 'remove one, or name it: --config')
+  if (only === undefined && entries.length === 0)
+    throw usage(
+      `${folder} has no cordon.config.js (or .ts, .mjs, .json), and no entry is named`,
+      COMMAND,
+      'name a module that creates agents or exports tools: --entry agents/support.ts',
+    )
+  return only === undefined ? undefined : fileIn(folder, only)
+}
