@@ -96,9 +96,20 @@ export const WITHOUT_INDEX: readonly string[] = [
 /** Parts of a room with an index that can be had without the whole. */
 export const PARTS: readonly string[] = [
   // `cordon run` should not wait for the rest of the runtime.
-  ...['audit', 'call', 'describe', 'events', 'held', 'hints', 'network', 'own-files', 'rule-files', 'settings'].map(
-    (folder) => `packages/core/src/runtime/${folder}/index.js`,
-  ),
+  ...[
+    'assemble',
+    'audit',
+    'call',
+    'describe',
+    'events',
+    'held',
+    'hints',
+    'network',
+    'own-files',
+    'rule-files',
+    'settings',
+    'tools',
+  ].map((folder) => `packages/core/src/runtime/${folder}/index.js`),
   // The bridge runs in a cell, and needs no consent and no sessions there.
   'packages/mcp/src/consent/look-alike.js',
   'packages/mcp/src/http/mirrored-headers.js',

@@ -78,8 +78,32 @@ export interface AgentSettings {
   readonly find: (text: string, path: string) => string | undefined
 }
 
+/** An installed hook, and where its agent is started. */
+export interface HookAt {
+  readonly agent: Agent
+  readonly scope: Scope
+  /** The settings file that has the hook. */
+  readonly file: string
+  readonly command: string
+  /** The folder in which the agent is started. */
+  readonly folder: string
+  readonly environment: Environment
+}
+
+/** Why an agent does not call an installed hook, or not as Cordon expects. */
+export interface Obstacle {
+  readonly problem: string
+  readonly fix: string
+}
+
+/** A test for one obstacle each. Those that do not stand in the way are left out. */
+export type Obstacles = readonly (Obstacle | false | undefined)[]
+
 export const SCOPES = ['project', 'user', 'managed'] as const
 export type Scope = (typeof SCOPES)[number]
+
+/** ` --user`, as it stands behind the name of the agent. */
+export const scopeOption = (scope: Scope): string => (scope === 'project' ? '' : ` --${scope}`)
 
 export type HookChange = { readonly scope: Scope } & (
   { readonly kind: 'install'; readonly command: string } | { readonly kind: 'remove' }

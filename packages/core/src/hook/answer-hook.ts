@@ -4,12 +4,14 @@ import { CordonError, fail, messageOf } from '../errors/index.js'
 import { readBoundedJson } from '../gate/index.js'
 import type { JsonObject } from '../gate/index.js'
 import { isMapping } from '../shapes/index.js'
-import { OWN_SECONDS } from './command/index.js'
 
 import type { CommandLine } from '../line/command-line.js'
 import { STDERR, STDOUT, oneLine, writeFully } from '../line/text/console-text.js'
+import { undecided } from '../run/facts.js'
+import { recordRefusal } from '../run/record.js'
 import type { Agent, AgentCall, Answer } from './agent.js'
 import { decide } from './decide.js'
+import { OWN_SECONDS, commandWords } from './installed-command.js'
 import { unreadable } from './message.js'
 
 /** Larger than any message with a file that an agent writes. */
@@ -32,7 +34,6 @@ export const answerHook = async (agent: Agent, line: CommandLine): Promise<numbe
     const verdict = await decide({ agent, call, message, ...line })
     return send(agent.answer(verdict, message))
   } catch (error) {
-    const { recordBlock } = await import('./record-block.js')
     // It is blocked either way.
     await recordBlock(agent, call, error, line).catch(() => undefined)
     return send(blockedBy(error))
@@ -55,6 +56,13 @@ const blockedBy = (error: unknown): Answer => {
       : [`bug: ${messageOf(error)}`, 'report it; to work without Cordon: cordon hook uninstall AGENT']
   const lines = [`cordon: ${what}`, ...(fix === undefined || fix === '' ? [] : [`fix: ${fix}`])]
   return { stdout: '', stderr: `${lines.map(oneLine).join('\n')}\n`, status: BLOCKED }
+}
+
+/** Records a call that the hook blocked before the gate could judge it. */
+const recordBlock = (agent: Agent, call: AgentCall | undefined, error: unknown, line: CommandLine): Promise<void> => {
+  const words = call?.action.kind === 'shell' ? commandWords(call.action.command) : [call?.tool ?? 'an unknown tool']
+  const given = { ...line.given, rest: ['cordon', 'hook', agent.name, ...words] }
+  return recordRefusal(undecided(error, undefined, 'default', false), error, { ...line, given })
 }
 
 const readMessage = async (agent: Agent): Promise<JsonObject> => {

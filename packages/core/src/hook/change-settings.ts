@@ -7,9 +7,9 @@ import { codeOf, fail, reasonOf } from '../errors/index.js'
 import { usage } from '../line/arguments.js'
 import type { Arguments } from '../line/arguments.js'
 import type { CommandLine, Environment } from '../line/command-line.js'
-import { backupBeside, copyNew, writeSettingsFile } from '../settings/settings-file.js'
 import { STDOUT, writeText } from '../line/text/console-text.js'
 import { asWord } from '../line/text/shell-word.js'
+import { backupBeside, copyNew, writeSettingsFile } from '../settings/settings-file.js'
 import { SCOPES } from './agent.js'
 import type { Agent, HookChange, Scope } from './agent.js'
 import { readSettings, settingsPath } from './settings-place.js'
@@ -22,9 +22,6 @@ export const scopeOf = ({ switches }: Arguments): Scope => {
     throw usage(`${given.map((scope) => `--${scope}`).join(' and ')} cannot stand together`, COMMAND, 'choose one')
   return given[0] ?? 'project'
 }
-
-/** ` --user`, as it stands behind the name of the agent. */
-export const scopeOption = (scope: Scope): string => (scope === 'project' ? '' : ` --${scope}`)
 
 /** Throws if this user cannot write the settings of all users. `words`: the command, for the line with sudo. */
 export const placeOf = (

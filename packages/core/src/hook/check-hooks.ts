@@ -2,9 +2,9 @@
 import type { CommandLine, Environment } from '../line/command-line.js'
 import { STDOUT, oneLine, paintFor, writeText } from '../line/text/console-text.js'
 import { renderTable } from '../line/text/table-text.js'
-import type { Agent } from './agent.js'
 import { BLOCKS, installedHooks } from './in-force/installed-hooks.js'
 import type { InstalledHook } from './in-force/installed-hooks.js'
+import type { Agent } from './agent.js'
 import { installedWords, optionsText } from './installed-options.js'
 
 const NOTHING = 'No hook is installed here.'

@@ -4,29 +4,30 @@ import { randomUUID } from 'node:crypto'
 import { dirname, resolve } from 'node:path'
 
 import { bug, fail } from '../errors/index.js'
-import { createGate, createSessionCount, describeTool, pathRead, pathWrite } from '../gate/index.js'
+import { createSessionCount, describeTool, pathRead, pathWrite } from '../gate/index.js'
 import type { Evaluation, GateTool, JsonObject } from '../gate/index.js'
+import { statusAt } from '../platform/index.js'
 import { escapeGlob, isWithinPath, parsePolicy } from '../policy/index.js'
-import type { AbsolutePath } from '../policy/index.js'
-import { commandWords } from './command/index.js'
-import { auditOwnFiles, openAuditLog } from '../runtime/audit/index.js'
-import { createEventStream, decided, denied, recordArguments } from '../runtime/events/index.js'
-import { shieldOwnFiles } from '../runtime/own-files/index.js'
-import { listOnHost, resolveOnHost } from '../runtime/settings/index.js'
+import type { AbsolutePath, Boundary } from '../policy/index.js'
+import { openGate, openRecord } from '../runtime/assemble/index.js'
+import { openAuditLog } from '../runtime/audit/index.js'
+import { recordArguments } from '../runtime/events/index.js'
+import { resolveOnHost } from '../runtime/settings/index.js'
+import { surveyCarveOuts } from '../sandbox/index.js'
 
 import type { Arguments } from '../line/arguments.js'
 import type { Environment } from '../line/command-line.js'
-import { wayOutOfGrants } from './program/program-facts.js'
+import { auditPathOf, stateFolderOf } from '../settings/own-folders.js'
+import { prepareRun } from '../run/prepare-run.js'
+import { recordDecision, recordSettingsOf, shieldedFrom, withLog } from '../run/record.js'
 import { parseRun } from '../run/request/run-request.js'
 import type { RunOrder } from '../run/request/run-request.js'
-import { recordSettingsOf } from '../run/perform-run.js'
-import { prepareRun } from '../run/prepare-run.js'
 import type { PreparedRun } from '../run/run-gate.js'
 import { inputOf } from '../run/run-tool.js'
-import { auditPathOf, stateFolderOf } from '../settings/own-folders.js'
-import type { Agent, AgentCall, Verdict } from './agent.js'
-import { hiddenFromSearch } from './hidden-from-search.js'
+import { wayOutOfGrants } from './program/program-facts.js'
+import type { Agent, AgentCall, Search, Verdict } from './agent.js'
 import { rememberApproval } from './host-approval.js'
+import { commandWords } from './installed-command.js'
 import { unreadable } from './message.js'
 import { rewritten, runOptions } from './rewrite.js'
 
@@ -41,33 +42,32 @@ export interface Asked {
 
 export const decide = async (asked: Asked): Promise<Verdict> => {
   const { agent, call, message, given, environment } = asked
-  const runsInCell = call.action.kind === 'shell' && !given.switches.has('no-cell')
+  const shell = call.action.kind === 'shell' && !given.switches.has('no-cell') ? call.action.command : undefined
   const workspace = given.values.get('workspace')?.[0] ?? call.workspace
   if (workspace?.startsWith('/') !== true)
     throw unreadable(agent.name, 'does not say which folder is the project; install the hook with --project')
   const options = runOptions(given, workspace, environment)
   const order = await orderOf(options, call, environment)
   requireNarrowWorkspace(agent, order)
-  const problem = runsInCell ? agent.cellProblem?.(message) : undefined
+  const problem = shell === undefined ? undefined : agent.cellProblem?.(message)
   if (problem !== undefined) throw fail('hook-cell-impossible', problem)
   const evaluation = await evaluate(asked, order)
   const { decision } = evaluation
-  const commandIn = (session: (command: string) => string | undefined): string | undefined =>
-    call.action.kind === 'shell' && runsInCell
-      ? rewritten(agent.name, options, call.action.command, session(call.action.command))
-      : undefined
+  const inCell = (session?: string): string | undefined =>
+    shell === undefined ? undefined : rewritten(agent.name, options, shell, session)
   switch (evaluation.kind) {
     case 'permitted':
-      return { kind: 'run', command: commandIn(() => undefined), isAllowed: decision.decision_source === 'rule' }
-    case 'asking':
+      return { kind: 'run', command: inCell(), isAllowed: decision.decision_source === 'rule' }
+    case 'asking': {
       // The run that the person then lets start is asked about again, and has nobody to ask.
+      const stateFolder = stateFolderOf(environment, order.home)
+      const session = shell === undefined ? undefined : rememberApproval(agent, decision, shell, stateFolder)
       return {
         kind: 'ask',
-        command: commandIn((command) =>
-          rememberApproval(agent, decision, command, stateFolderOf(environment, order.home)),
-        ),
+        command: inCell(session),
         reason: `Cordon asks: ${evaluation.why}${knownOf(agent, call)}`,
       }
+    }
     case 'refused':
       return { kind: 'deny', reason: `${denialText(evaluation)}${knownOf(agent, call)}` }
     case 'substituted':
@@ -104,61 +104,41 @@ const readOutputs = ({ action, outputs = [], cwd }: AgentCall): readonly string[
         .filter((path) => outputs.includes(dirname(path)))
         .map(escapeGlob)
 
-const evaluate = async (asked: Asked, order: RunOrder): Promise<Evaluation> => {
-  const { agent, call, message, given, environment } = asked
-  const mayAsk = agent.canAsk(message)
-  const audit = await openAuditLog({ path: auditPathOf(environment, order.home) })
-  try {
+const evaluate = ({ agent, call, message, given, environment }: Asked, order: RunOrder): Promise<Evaluation> =>
+  withLog(openAuditLog({ path: auditPathOf(environment, order.home) }), async (audit) => {
+    const mayAsk = agent.canAsk(message)
     const restart = wayOutOfGrants(`cordon hook install ${agent.name}`)
     const kind = given.switches.has('from-package') ? 'command' : { restart }
-    const prepared = prepareRun(order, mayAsk, environment, kind)
-    const boundary = shieldOwnFiles(prepared.tool.boundary, auditOwnFiles(audit.places), order.cwd)
-    const { tool, input } = judgedCall(call, { ...prepared, tool: { ...prepared.tool, boundary } })
-    const sessionId = randomUUID()
-    const events = createEventStream({
-      sessionId,
-      now: Date.now,
-      newId: randomUUID,
-      record: audit.append,
-      context: { agent: agent.name },
-    })
-    const gate = createGate({
+    const prepared = shieldedFrom(audit, prepareRun(order, mayAsk, environment, kind))
+    const { ruleSets, mode, ruleFile } = prepared
+    const { tool, input } = judgedCall(call, prepared)
+    const events = openRecord({ record: audit.append, context: { agent: agent.name } })
+    const gate = openGate({
       tools: [tool],
-      ruleSets: prepared.ruleSets,
-      mode: prepared.mode,
-      hooks: [],
-      sessionId,
+      ruleSets,
+      mode,
+      sessionId: events.sessionId,
       isInteractive: mayAsk,
       policySources: order.policySources,
-      now: Date.now,
-      newId: randomUUID,
-      resolvePath: resolveOnHost,
-      listFolder: listOnHost,
-      wait: () => ({ over: new Promise(() => undefined), cancel: () => undefined }),
     })
-    const callId = randomUUID()
     const evaluation = await gate.decide({
-      callId,
+      callId: randomUUID(),
       tool: tool.name,
       input,
       count: createSessionCount({}),
       requestedBy: agent.name,
       waysToAllow: [
-        `add to the rules in ${prepared.ruleFile}: - { effect: allow, tool: ${JSON.stringify(tool.name)}, because: say why }`,
+        `add to the rules in ${ruleFile}: - { effect: allow, tool: ${JSON.stringify(tool.name)}, because: say why }`,
       ],
     })
-    const recorded = recordArguments(evaluation.inputs.call, recordSettingsOf(environment))
-    await Promise.all([
-      events.emit({ type: 'session.started', call_id: null, permission_state: gate.state() }),
-      events.emit(decided(evaluation, recorded)),
-      ...(evaluation.kind === 'refused' ? [events.emit(denied(evaluation))] : []),
-      events.emit({ type: 'session.ended', call_id: null, reason: `the hook of ${agent.name} answered`, calls: 0 }),
-    ])
+    const { decision, inputs, kind: outcome } = evaluation
+    const recorded = recordArguments(inputs.call, recordSettingsOf(environment))
+    await recordDecision(events, { decision, state: gate.state() }, recorded, {
+      isDenied: outcome === 'refused',
+      because: `the hook of ${agent.name} answered`,
+    })
     return evaluation
-  } finally {
-    await audit.close()
-  }
-}
+  })
 
 /** Nothing but the paths of a file tool is judged: its other fields are content. */
 const FILE_SCHEMA = {
@@ -201,6 +181,28 @@ const judgedCall = (
 
 const unconfined = (declared: Omit<Parameters<typeof describeTool>[0], 'policy'>, risk: 'low' | 'unknown'): GateTool =>
   describeTool({ ...declared, policy: parsePolicy({ risk }, declared.name), argumentGate: 'off' })
+
+/**
+ * What a search would find although no grant lets a tool read it. The folder of a search is granted, and carve-outs may
+ * lie in it. No cell hides them, because the agent itself searches. The gate, which judges `path` too, denies what
+ * cannot be resolved.
+ */
+const hiddenFromSearch = (
+  { path, takes }: Search,
+  boundary: Boundary,
+  { cwd, home }: RunOrder,
+): readonly AbsolutePath[] => {
+  const text = path.trim()
+  const found = resolveOnHost(resolve(cwd, /^~(?:\/|$)/.test(text) ? `${home}${text.slice(1)}` : text))
+  if (found.kind === 'unknown' || statusAt(found.path)?.isDirectory() !== true) return []
+  const folder = found.path
+  return (
+    surveyCarveOuts(boundary, [{ path: folder, object: 'directory' }])
+      // The name of a file is no secret: a cell shows it, too.
+      .hidden.filter((each) => isWithinPath(each.path, folder) && (takes === 'contents' || each.object === 'directory'))
+      .map((each) => each.path)
+  )
+}
 
 /** What Cordon knows about a tool that it cannot judge by its input. */
 const knownOf = ({ title }: Agent, { tool, action }: AgentCall): string => {

@@ -2,12 +2,12 @@
 // in the file stays as it is.
 
 import { fail, messageOf } from '../errors/index.js'
-import { isInstalledCommand } from './command/index.js'
 import { isMapping } from '../shapes/index.js'
 
 import { parseJson, valueAt, withJsonValue } from '../settings/json-text.js'
 import type { JsonPath } from '../settings/json-text.js'
 import type { AgentSettings, Scope } from './agent.js'
+import { isInstalledCommand } from './installed-command.js'
 
 interface HookList {
   readonly agent: string

@@ -1,20 +1,22 @@
-// `cordon hook install`
-import { realpathSync, statSync } from 'node:fs'
+// `cordon hook install` and `uninstall`
+import { realpathSync } from 'node:fs'
 import { resolve } from 'node:path'
 
-import { installedCommand, sharedCommand } from './command/index.js'
-import { MACHINE_FOLDER } from '../runtime/own-files/index.js'
+import { fail } from '../errors/index.js'
+import { statusAt } from '../platform/index.js'
 
 import { usage } from '../line/arguments.js'
 import type { Arguments } from '../line/arguments.js'
-import type { CommandLine } from '../line/command-line.js'
-import { copyProgram, uncheckedLines } from './program/copy-program.js'
-import { SHARED_LAUNCHER, launcherOf } from './program/program-launcher.js'
-import { dataFolderOf, homeOf } from '../settings/own-folders.js'
+import type { CommandLine, Environment } from '../line/command-line.js'
 import { STDOUT, writeText } from '../line/text/console-text.js'
+import { asWord } from '../line/text/shell-word.js'
+import { filesWithHook } from './in-force/installed-hooks.js'
+import { SHARED_LAUNCHER, copiesFor, copyProgram, launcherOf } from './program/copy-program.js'
+import { scopeOption } from './agent.js'
 import type { Agent, Scope } from './agent.js'
-import { changeSettings, placeOf, scopeOf, scopeOption } from './change-settings.js'
+import { changeSettings, placeOf, scopeOf } from './change-settings.js'
 import { obstacleLines } from './check-hooks.js'
+import { installedCommand, sharedCommand } from './installed-command.js'
 import { droppedOptions, installedWords, optionsText } from './installed-options.js'
 import { PASSED_ON } from './rewrite.js'
 import { isOfFolder, optionsError } from './try-options.js'
@@ -26,7 +28,7 @@ export const installHook = async (agent: Agent, line: CommandLine): Promise<numb
   const options = optionsOf(given, isShared ? 'user' : scope)
   const path = placeOf(agent, scope, ['install', agent.name, ...scopeWords(scope), ...options], line)
   await refuseOptions(agent, options, scope, line)
-  const dataFolder = scope === 'managed' ? MACHINE_FOLDER : dataFolderOf(environment, homeOf(environment))
+  const dataFolder = copiesFor(scope, environment)
   const words = ['hook', agent.name, ...options]
   const again = `cordon hook install ${agent.name}${scopeOption(scope)}`
   const command = isShared
@@ -53,7 +55,9 @@ export const installHook = async (agent: Agent, line: CommandLine): Promise<numb
     ...(isShared
       ? ['A team may commit this file. Each member needs a copy of Cordon: cordon hook install, once on each machine.']
       : []),
-    ...uncheckedLines(unchecked),
+    ...(unchecked.length === 0
+      ? []
+      : [`Copied without a check, because the list of hashes has other versions: ${unchecked.join(', ')}`]),
     '',
     `What ${agent.title} does not let Cordon hold:`,
     ...agent.notHeld.map((each) => `- ${each}`),
@@ -95,7 +99,37 @@ const optionsOf = ({ values, switches }: Arguments, scope: Scope): readonly stri
 
 const workspaceAt = (given: string): string => {
   const path = resolve(given)
-  if (statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true)
+  if (statusAt(path)?.isDirectory() !== true)
     throw usage(`--workspace ${given} is not a folder`, 'cordon hook', 'name the folder of the project')
   return realpathSync(path)
 }
+
+export const uninstallHook = (agent: Agent, line: CommandLine): number => {
+  const { given, environment } = line
+  const scope = scopeOf(given)
+  const path = placeOf(agent, scope, ['uninstall', agent.name, ...scopeWords(scope)], line)
+  const changed = changeSettings(agent, path, given, { kind: 'remove', scope })
+  if (changed === undefined) return 0
+  const others = otherLines(agent, environment)
+  if (!changed.isChanged)
+    throw fail('hook-not-installed', {
+      agent: agent.title,
+      path,
+      fix: others.length === 0 ? 'nothing needs to be done; cordon hook list shows all hooks' : others.join('; '),
+    })
+  const folder = copiesFor(scope, environment)
+  const lines = [
+    `The hook of ${agent.title} is no longer in ${path}.`,
+    ...others.map(capital),
+    `Other projects may start the copy of Cordon in ${folder}. When no hook and no MCP entry needs it: rm -r ${asWord(folder)}`,
+  ]
+  writeText(STDOUT, `${lines.join('\n')}\n`)
+  return 0
+}
+
+const otherLines = (agent: Agent, environment: Environment): readonly string[] =>
+  filesWithHook(agent, environment).map(
+    ({ scope, file }) => `a hook is in ${file}: cordon hook uninstall ${agent.name}${scopeOption(scope)}`,
+  )
+
+const capital = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`

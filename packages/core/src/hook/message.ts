@@ -19,11 +19,17 @@ export const mappingIn = (message: JsonObject, key: string, agent: string): Json
   return value
 }
 
-/** The message must be about a call that has not run yet. */
-export const requireEvent = (message: JsonObject, key: string, events: readonly string[], agent: string): string => {
+/** The tool and its input. The message must be about a call that has not run yet. */
+export const toolCallIn = (
+  message: JsonObject,
+  wanted: string,
+  agent: string,
+  key = 'hook_event_name',
+): { readonly tool: string; readonly input: JsonObject } => {
   const event = textIn(message, key, agent)
-  if (events.includes(event)) return event
-  throw unreadable(agent, `is about ${JSON.stringify(event.slice(0, 60))}, and not about ${events.join(' or ')}`)
+  if (event !== wanted)
+    throw unreadable(agent, `is about ${JSON.stringify(event.slice(0, 60))}, and not about ${wanted}`)
+  return { tool: textIn(message, 'tool_name', agent), input: mappingIn(message, 'tool_input', agent) }
 }
 
 /** A text, or every text of a list. Undefined for anything else. */

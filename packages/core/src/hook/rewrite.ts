@@ -1,14 +1,14 @@
 // Turns a shell command of an agent into a `cordon run` of the same command.
 import { quotedWord } from '../platform/index.js'
 import { parseAbsolutePath } from '../policy/index.js'
-import { commandWords } from './command/index.js'
 
 import type { Arguments } from '../line/arguments.js'
 import type { Environment } from '../line/command-line.js'
-import { findPolicies } from '../settings/policy-sources.js'
-import { EGRESS, GRANTS, LIMITS } from '../run/request/run-options.js'
 import { homeOf } from '../settings/own-folders.js'
 import { configFolderOf } from '../settings/own-folders.js'
+import { findPolicies } from '../settings/policy-sources.js'
+import { EGRESS, GRANTS, LIMITS } from '../run/request/run-options.js'
+import { commandWords } from './installed-command.js'
 
 /** The policy of the user or the project that counts if no other is named. */
 const DEFAULT_POLICY = 'agent'

@@ -1,15 +1,13 @@
 // Resolves the options of a hook as a call does, before any call: `cordon hook install` and `check` report the error
 // that would otherwise block every call.
 import { CordonError } from '../errors/index.js'
-import { auditOwnFiles } from '../runtime/audit/index.js'
-import { shieldOwnFiles } from '../runtime/own-files/index.js'
 import { surveyGrants } from '../sandbox/index.js'
 
 import { parseScattered } from '../line/arguments.js'
 import type { Environment } from '../line/command-line.js'
-import { parseRun } from '../run/request/run-request.js'
-import { openRunLog } from '../run/perform-run.js'
 import { prepareRun } from '../run/prepare-run.js'
+import { openRunLog, shieldedFrom, withLog } from '../run/record.js'
+import { parseRun } from '../run/request/run-request.js'
 import { openRunGate } from '../run/run-gate.js'
 import type { Agent } from './agent.js'
 import { requireNarrowWorkspace } from './decide.js'
@@ -42,16 +40,12 @@ const tryOptions = async ({ agent, words, folder, environment }: Tried): Promise
   const values = new Map([...runOptions(given, workspace, environment), ['cwd', [workspace]]])
   const order = await parseRun({ switches: new Set(), values, rest: ['true'] }, environment)
   requireNarrowWorkspace(agent, order)
-  const audit = await openRunLog(environment, order.home)
-  try {
-    const prepared = prepareRun(order, agent.canAsk({}), environment)
-    const boundary = shieldOwnFiles(prepared.tool.boundary, auditOwnFiles(audit.places), order.cwd)
+  await withLog(openRunLog(environment, order.home), (audit) => {
+    const prepared = shieldedFrom(audit, prepareRun(order, agent.canAsk({}), environment))
     openRunGate(prepared)
     // Granted paths must exist where a command runs in a cell.
-    if (!given.switches.has('no-cell') && order.image === undefined) surveyGrants(boundary)
-  } finally {
-    await audit.close()
-  }
+    if (!given.switches.has('no-cell') && order.image === undefined) surveyGrants(prepared.tool.boundary)
+  })
 }
 
 /** Whether another folder would not have this error. A hook for all projects can be installed anywhere. */

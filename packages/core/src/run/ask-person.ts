@@ -4,15 +4,15 @@ import { userInfo } from 'node:os'
 
 import { createSessionCount } from '../gate/index.js'
 import type { ApprovalAnswer, ApprovalGrant, JsonObject, JsonValue } from '../gate/index.js'
-import type { ApprovalRequest } from '../runtime/index.js'
 import type { PolicyChange } from '../runtime/events/index.js'
+import type { ApprovalRequest } from '../runtime/index.js'
 
+import { visibleWord } from '../line/text/visible-text.js'
 import { ALWAYS_ID, alwaysRule, renderRule } from './always-rule.js'
 import { gateWith } from './run-gate.js'
 import type { RunGate, PreparedRun } from './run-gate.js'
 import type { RunAnswer } from './run-prompt.js'
 import { argvOf, inputOf } from './run-tool.js'
-import { visibleWord } from '../line/text/visible-text.js'
 
 interface Person {
   /** Why asking failed. */

@@ -6,6 +6,7 @@ import { basename, dirname, resolve } from 'node:path'
 import { CordonError, fail, messageOf, reasonOf } from '../errors/index.js'
 import type { Mode, PermissionDecision, PermissionState } from '../gate/index.js'
 import { PLATFORM, replaceFile } from '../platform/index.js'
+import type { Boundary } from '../policy/index.js'
 import { usageOf } from '../runtime/call/index.js'
 import type { EgressSummary } from '../runtime/events/index.js'
 import type { CallUsage } from '../runtime/index.js'
@@ -52,7 +53,10 @@ export type Outcome =
       readonly wasPermitted: boolean
     }
   /** `--dry-run` */
-  | { readonly kind: 'evaluated' }
+  | { readonly kind: 'evaluated'; readonly order: RunOrder; readonly boundary: Boundary }
+
+/** Without a question. */
+export const wouldRun = ({ decision }: PermissionDecision): boolean => decision === 'allow' || decision === 'sandboxed'
 
 /** A decision, and the state of the gate at that time. */
 export interface Decided {

@@ -5,8 +5,8 @@ import type { ManifestVerdict } from '../manifest/index.js'
 import { isWithinPath } from '../policy/index.js'
 import { manifestOf, readManifestOption } from '../runtime/held/index.js'
 
-import type { RunOrder } from './request/run-request.js'
 import { readOnly, withheld } from '../settings/own-files.js'
+import type { RunOrder } from './request/run-request.js'
 
 export interface HeldRun {
   /** The command can neither change the manifest nor read its key. */

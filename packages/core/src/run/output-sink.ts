@@ -4,6 +4,7 @@ import { constants, fstatSync, openSync } from 'node:fs'
 import { Socket } from 'node:net'
 
 import { PLATFORM } from '../platform/index.js'
+
 import { writeFully } from '../line/text/console-text.js'
 
 export interface OutputSink {

@@ -1,24 +1,19 @@
 // Runs one typed command through the same life of a call as every tool of an agent.
-import { randomUUID } from 'node:crypto'
-
-import { CordonError, fail } from '../errors/index.js'
+import { CordonError } from '../errors/index.js'
 import type { Boundary } from '../policy/index.js'
-import { auditOwnFiles, openAuditLog } from '../runtime/audit/index.js'
+import { openRecord } from '../runtime/assemble/index.js'
 import type { AuditLog } from '../runtime/audit/index.js'
 import { performCall } from '../runtime/call/index.js'
 import type { CallServices, CallTool, EndedCall } from '../runtime/call/index.js'
-import { createEventStream } from '../runtime/events/index.js'
-import type { EgressSummary, RecordSettings } from '../runtime/events/index.js'
-import { shieldOwnFiles } from '../runtime/own-files/index.js'
+import type { EgressSummary } from '../runtime/events/index.js'
 import type { OwnFile } from '../runtime/own-files/index.js'
 
-import type { Environment } from '../line/command-line.js'
-import { auditPathOf } from '../settings/own-folders.js'
 import { personAtTerminal } from './ask-person.js'
 import { attachedRunner } from './attached-runner.js'
 import type { AttachedRun, Launch } from './attached-runner.js'
 import { revise } from './facts.js'
 import type { Decided } from './facts.js'
+import { openRunLog, recordSettingsOf, shieldedFrom, withLog } from './record.js'
 import { openRunGate } from './run-gate.js'
 import type { PreparedRun } from './run-gate.js'
 
@@ -34,51 +29,26 @@ interface PerformedRun extends Pick<AttachedRun, 'argv' | 'result'> {
 }
 
 /** Throws the refusal, or the error of the start. `onDecided` gets every recorded decision. */
-export const performRun = async (
+export const performRun = (
   given: PreparedRun,
   launch: Launch,
   onDecided: (decided: Decided) => void,
-): Promise<PerformedRun> => {
-  const audit = await openRunLog(given.environment, given.order.home)
-  try {
-    return await performRunIn(audit, given, launch, onDecided)
-  } finally {
-    await audit.close()
-  }
-}
+): Promise<PerformedRun> =>
+  withLog(openRunLog(given.environment, given.order.home), (audit) => performRunIn(audit, given, launch, onDecided))
 
 /** With an open log, which stays open. */
-export const performRunIn = (
+export const performRunIn = async (
   audit: AuditLog,
   given: PreparedRun,
   launch: Launch,
   onDecided: (decided: Decided) => void,
-): Promise<PerformedRun> => performRecorded(shieldedFromAudit(given, audit), audit, launch, onDecided)
-
-export const openRunLog = (environment: Environment, home: string): Promise<AuditLog> =>
-  openAuditLog({ path: auditPathOf(environment, home) }).catch((error: unknown) => {
-    throw withOtherPlace(error)
-  })
-
-const shieldedFromAudit = (given: PreparedRun, audit: AuditLog): PreparedRun => {
-  const ofAudit = auditOwnFiles(audit.places)
-  const boundary = shieldOwnFiles(given.tool.boundary, ofAudit, given.order.cwd)
-  return { ...given, ownFiles: [...given.ownFiles, ...ofAudit], tool: { ...given.tool, boundary } }
-}
-
-const performRecorded = async (
-  prepared: PreparedRun,
-  audit: AuditLog,
-  launch: Launch,
-  onDecided: (decided: Decided) => void,
 ): Promise<PerformedRun> => {
+  const prepared = shieldedFrom(audit, given)
   const { tool, ownFiles, environment, order, manifest } = prepared
   const runGate = openRunGate(prepared)
   const { gate, call, sessionId } = runGate
-  const events = createEventStream({
+  const events = openRecord({
     sessionId,
-    now: Date.now,
-    newId: randomUUID,
     record: audit.append,
     ...(manifest === undefined ? {} : { context: { manifest_hash: manifest.hash } }),
   })
@@ -154,19 +124,3 @@ const NOBODY_LISTENS = {
 /** The error of the log has the fix. */
 const causeOf = (error: CordonError): CordonError =>
   error.code === 'end-not-recorded' && error.cause instanceof CordonError ? error.cause : error
-
-/** The log has the typed words, without apparent secrets. `CORDON_RECORD=hash` records only hashes. */
-export const recordSettingsOf = ({ CORDON_RECORD: wanted }: Environment): RecordSettings => ({
-  arguments: wanted === 'hash' ? 'hash' : 'redacted',
-})
-
-/** Suggests another place, because the home may be read-only. */
-const withOtherPlace = (error: unknown): unknown => {
-  if (!(error instanceof CordonError) || error.code !== 'audit-unwritable') return error
-  const { path = '', problem = '' } = error.params
-  const fix = (
-    `${error.fix ?? ''}; or name another file: CORDON_AUDIT=FILE, or another folder for all that Cordon ` +
-    'keeps: XDG_STATE_HOME=FOLDER'
-  ).replace(/^; /, '')
-  return fail('audit-unwritable', { path, problem, fix }, error)
-}

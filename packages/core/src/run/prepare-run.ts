@@ -10,10 +10,10 @@ import type { OwnFile } from '../runtime/own-files/index.js'
 import { loadBounds, loadRuleFiles } from '../runtime/rule-files/index.js'
 
 import type { Environment } from '../line/command-line.js'
-import type { PreparedRun } from './run-gate.js'
 import { ownFilesOf } from '../settings/own-files.js'
 import { configFolderOf, packageFolderOf, stateFolderOf } from '../settings/own-folders.js'
 import type { RunOrder } from './request/run-request.js'
+import type { PreparedRun } from './run-gate.js'
 import { runTool } from './run-tool.js'
 import { openSession } from './session-approvals.js'
 

@@ -3,16 +3,22 @@ import { fstatSync } from 'node:fs'
 import { constants } from 'node:os'
 import { isatty } from 'node:tty'
 
-import type { AbsolutePath, Boundary } from '../policy/index.js'
 import { PLATFORM } from '../platform/index.js'
+import type { AbsolutePath, Boundary } from '../policy/index.js'
 import type { BeforeStart } from '../runtime/call/index.js'
-import type { AttachedControl, CallNetwork, CallResult, CellSettings, Observing } from '../sandbox/index.js'
+import type {
+  AttachedControl,
+  AttachedInput,
+  CallNetwork,
+  CallResult,
+  CellSettings,
+  Observing,
+} from '../sandbox/index.js'
 import { withoutUndefined } from '../shapes/index.js'
 
 import type { Environment } from '../line/command-line.js'
-import { controlJob } from './terminal/job-control.js'
 import { STDERR, STDOUT } from '../line/text/console-text.js'
-import { passInput } from './input-source.js'
+import { controlJob } from './terminal/job-control.js'
 import { openOutput } from './output-sink.js'
 import type { OutputSink } from './output-sink.js'
 import type { RunPlace } from './run-place.js'
@@ -106,5 +112,27 @@ const isPipe = (descriptor: number): boolean => {
     return status.isFIFO() || status.isSocket()
   } catch {
     return false
+  }
+}
+
+/**
+ * A terminal is not read: it is no terminal for the command, and keys that are typed ahead belong to the next program.
+ * Returns how to stop.
+ */
+const passInput = ({ write, taken, endInput }: AttachedInput): (() => void) => {
+  if (isatty(0)) {
+    endInput()
+    return () => undefined
+  }
+  const { stdin } = process
+  stdin.on('data', (bytes: Buffer) => {
+    write(bytes)
+    stdin.pause()
+    void taken().then(() => stdin.resume())
+  })
+  // Input that cannot be read ends.
+  stdin.once('end', endInput).once('error', endInput)
+  return () => {
+    stdin.destroy()
   }
 }

@@ -1,9 +1,10 @@
 // The gate for one typed command: rules of all sources, the mode, and approvals of the session.
 import { randomUUID } from 'node:crypto'
 
-import { createGate, createSessionCount, resolveByText } from '../gate/index.js'
+import { createSessionCount } from '../gate/index.js'
 import type { Gate, GateCall, GateTool, Mode, RuleSet } from '../gate/index.js'
 import type { ManifestVerdict } from '../manifest/index.js'
+import { openGate } from '../runtime/assemble/index.js'
 import type { OwnFile } from '../runtime/own-files/index.js'
 
 import type { Environment } from '../line/command-line.js'
@@ -70,17 +71,12 @@ export const gateWith = (
   ruleSets: readonly RuleSet[],
   sessionId: string,
 ): Gate =>
-  createGate({
+  openGate({
     tools: [tool],
     ruleSets,
     mode,
-    hooks: [],
     sessionId,
     isInteractive,
     policySources: order.policySources,
-    resolvePath: resolveByText,
-    now: Date.now,
-    newId: randomUUID,
-    wait: () => ({ over: new Promise(() => undefined), cancel: () => undefined }),
     ...(session === undefined ? {} : { lifetimes: { approval: SESSION_LIFETIME } }),
   })

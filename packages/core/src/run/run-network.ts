@@ -5,11 +5,11 @@ import { createCallNetworks, openNetwork, secretHostOf, withoutSecrets } from '.
 import type { NetworkCall } from '../runtime/network/index.js'
 import type { CallNetwork, CallResult, CellSettings } from '../sandbox/index.js'
 
-import { loadProduct } from '../products/installed-products.js'
 import type { Environment } from '../line/command-line.js'
 import type { EgressOrder } from '../settings/egress-order.js'
+import { loadProduct } from '../products/installed-products.js'
 
-interface GrantedNetwork extends Pick<CellSettings, 'proxy'> {
+export interface GrantedNetwork extends Pick<CellSettings, 'proxy'> {
   readonly network?: CallNetwork
   /** Variables that the command may get. */
   readonly passed: Environment

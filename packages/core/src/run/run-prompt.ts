@@ -5,8 +5,8 @@ import type { Boundary, PathPattern } from '../policy/index.js'
 
 import type { Paint } from '../line/text/console-text.js'
 import { readWords } from '../line/text/read-words.js'
-import type { Dialog } from './terminal/terminal-dialog.js'
 import { markedLines, visible, visibleWord } from '../line/text/visible-text.js'
+import type { Dialog } from './terminal/terminal-dialog.js'
 
 interface RunQuestion {
   readonly argv: readonly string[]

@@ -7,8 +7,8 @@ import { policyHash } from '../policy/index.js'
 import type { Boundary } from '../policy/index.js'
 import { lookUp } from '../sandbox/index.js'
 
-import type { RunOrder } from './request/run-request.js'
 import { asWord } from '../line/text/shell-word.js'
+import type { RunOrder } from './request/run-request.js'
 
 /** Its name in rules. Tools of models have no colon in their name. */
 export const RUN_TOOL = 'cordon:run'

@@ -13,9 +13,9 @@ import {
 import { join } from 'node:path'
 
 import { fail, reasonOf } from '../errors/index.js'
-import { makeFolders } from '../platform/index.js'
 import { parseGrant } from '../gate/index.js'
 import type { ApprovalGrant } from '../gate/index.js'
+import { makeFolders } from '../platform/index.js'
 import { isMapping } from '../shapes/index.js'
 
 import { usage } from '../line/arguments.js'

@@ -1,6 +1,4 @@
 // Puts together the parts of a runtime for an agent's tools. Each call then goes through call/life-of-a-call.ts.
-import { randomUUID } from 'node:crypto'
-
 import { bug, fail } from '../errors/index.js'
 import { createUsedApprovals } from '../gate/index.js'
 import { parseAbsolutePath } from '../policy/index.js'
@@ -11,8 +9,9 @@ import type { ApprovalSettings } from './approvals.js'
 import { bindTools } from './assemble/bind-tools.js'
 import { createCalls } from './assemble/calls.js'
 import { createLivingGate, createSessionChanges } from './assemble/session-changes.js'
-import { openGate } from './assemble/open-gate.js'
+import { openRecord } from './assemble/open-gate.js'
 import { prepareCells } from './assemble/prepare-cells.js'
+import { openRuntimeGate } from './assemble/runtime-gate.js'
 import type { LivingState } from './assemble/session-changes.js'
 import { openAuditLog } from './audit/audit-log.js'
 import type { AuditLog } from './audit/audit-log.js'
@@ -22,7 +21,6 @@ import type { Cordon } from './cordon.js'
 import type { CordonOptions } from './cordon-options.js'
 import { describeCordon } from './describe/described-cordon.js'
 import { describing } from './describing.js'
-import { createEventStream } from './events/event-stream.js'
 import { connectTelemetry } from './events/telemetry.js'
 import type { Telemetry } from './events/telemetry.js'
 import type { CallRegistry } from './registry/call-registry.js'
@@ -99,18 +97,14 @@ const assemble = async (
   const rules = ruleSetsOf(options, places)
   requireKnownPrerequisites(options.tools)
   requireKnownTools(rules.own, names)
-  const sessionId = randomUUID()
-  const events = createEventStream({
-    sessionId,
-    now: Date.now,
-    newId: randomUUID,
-    ...withoutUndefined({ record: audit?.append, context: contextOf(options.context, manifest) }),
-  })
+  const events = openRecord(
+    withoutUndefined({ record: audit?.append, context: contextOf(options.context, manifest) }),
+  )
   if (options.onEvent !== undefined) events.on('*', options.onEvent)
   const usedApprovals = createUsedApprovals(Date.now)
   const turns = createCallTurns(options.concurrency ?? defaultConcurrency())
   const gateOf = ({ mode, tools, rules: own }: LivingState) =>
-    openGate(options, {
+    openRuntimeGate(options, {
       tools: tools.list,
       ruleSets: [...rules.ofFiles, ...own.values()],
       mode,
@@ -225,7 +219,7 @@ const assemble = async (
     state: gate.state,
     exportState: () =>
       sealState(
-        { version: 1, session_id: sessionId, exported_at: new Date().toISOString(), ...sessions.state() },
+        { version: 1, session_id: events.sessionId, exported_at: new Date().toISOString(), ...sessions.state() },
         options.state,
       ),
     endSession: sessions.end,

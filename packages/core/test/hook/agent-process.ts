@@ -8,10 +8,10 @@ import { cordon } from '../cli/cordon.js'
 import type { Ran } from '../cli/cordon.js'
 import { ENDS_WHAT_HANGS_MS } from '../../../../test/hanging.js'
 import { installPackage } from '../../../../test/installed-package.js'
-import { SHARED_LAUNCHER } from '../../src/hook/program/program-launcher.js'
 import { DATA_HOME } from './hook-line.js'
 import { startModel } from './scripted-model.js'
 import type { ScriptedCall } from './scripted-model.js'
+import { SHARED_LAUNCHER } from '../../src/hook/program/copy-program.js'
 
 export interface AgentPlace {
   readonly root: string

@@ -1,6 +1,6 @@
 import type { Environment } from '../../line/command-line.js'
-import { allAgents } from '../hook/hook.js'
 import { installedHooks } from '../../hook/in-force/installed-hooks.js'
+import { allAgents } from '../../hook/known-agents.js'
 import type { HookDiagnosis } from './diagnosis.js'
 
 export const examineHooks = async (environment: Environment): Promise<readonly HookDiagnosis[]> =>

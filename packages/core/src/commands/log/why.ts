@@ -14,11 +14,9 @@ import { usage } from '../../line/arguments.js'
 import type { CommandLine } from '../../line/command-line.js'
 import { STDERR, STDOUT, oneLine, paintFor, writeText } from '../../line/text/console-text.js'
 import type { Paint } from '../../line/text/console-text.js'
-import { whyCallEnded } from '../../run/text/ending-text.js'
-import { commandIn, renderEvent } from './log-text.js'
+import { commandIn, renderEvent, whyCallEnded } from './log-text.js'
 import { auditPathOf } from '../../settings/own-folders.js'
 import { networkLines } from './reached-text.js'
-import { onePerPackage } from './refused-in-packages.js'
 import { measuredText, mechanismsText } from '../../line/text/usage-text.js'
 
 const EXIT_UNKNOWN = 1
@@ -216,3 +214,27 @@ const decisionLines = (
     (text) => [PERMITTED.has(decision) ? 'to stop it' : 'change', text] as const,
   ),
 ]
+
+/** Of the refused files in a package only the first, with the number of the others. */
+const onePerPackage = (events: readonly CordonEvent[]): readonly CordonEvent[] => {
+  const counts = new Map<string, number>()
+  for (const event of events) {
+    const name = packageOf(event)
+    if (name !== undefined) counts.set(name, (counts.get(name) ?? 0) + 1)
+  }
+  return events.flatMap((event) => {
+    const name = packageOf(event)
+    if (name === undefined || event.type !== 'sandbox.violation') return [event]
+    const count = counts.get(name)
+    if (count === undefined) return []
+    counts.delete(name)
+    return count === 1
+      ? [event]
+      : [{ ...event, description: `${event.description}, and ${String(count - 1)} more in ${name} (--json has all)` }]
+  })
+}
+
+const packageOf = (event: CordonEvent): string | undefined =>
+  event.type === 'sandbox.violation' && event.violation.kind === 'file'
+    ? /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(event.violation.path)?.[0]
+    : undefined

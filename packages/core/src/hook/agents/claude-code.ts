@@ -2,14 +2,14 @@
 import { basename, dirname, join } from 'node:path'
 
 import type { JsonObject } from '../../gate/index.js'
-import { claudeCodeEntry } from '../command/index.js'
 
 import type { Agent } from '../agent.js'
-import { mappingIn, requireEvent, textIn } from '../message.js'
 import { hookList } from '../hook-list.js'
+import { claudeCodeEntry } from '../installed-command.js'
+import { textIn, toolCallIn } from '../message.js'
 import { GIVES_INSTRUCTIONS, READS_PAGES, actionOf } from '../tool-action.js'
 import type { ToolTable } from '../tool-action.js'
-import { BY_A_RULE, IN_A_CELL, SILENCE, preToolUse } from './pre-tool-use.js'
+import { answerToAsker } from './pre-tool-use.js'
 
 const NAME = 'claude-code'
 
@@ -51,29 +51,15 @@ export const CLAUDE_CODE: Agent = {
   title: 'Claude Code',
   canAsk: () => true,
   parse: (message, { CLAUDE_PROJECT_DIR: project, CLAUDE_CODE_TMPDIR: temporary = '/tmp' }) => {
-    requireEvent(message, 'hook_event_name', ['PreToolUse'], NAME)
-    const tool = textIn(message, 'tool_name', NAME)
+    const { tool, input } = toolCallIn(message, 'PreToolUse', NAME)
     const cwd = textIn(message, 'cwd', NAME)
     // `cwd` follows the commands of the model, so it cannot be the workspace.
-    const action = actionOf(tool, mappingIn(message, 'tool_input', NAME), TOOLS)
+    const action = actionOf(tool, input, TOOLS)
     return { tool, action, workspace: project, cwd, outputs: outputsOf(message, temporary) }
   },
-  answer: (verdict, message) => {
-    switch (verdict.kind) {
-      case 'deny':
-        return preToolUse({ decision: 'deny', reason: verdict.reason })
-      case 'ask':
-        return preToolUse({ decision: 'ask', reason: verdict.reason, input: withCommand(message, verdict.command) })
-      case 'run':
-        if (verdict.command !== undefined) {
-          // In its plan mode the user expects no changes, and a cell may write the project.
-          const decision = message['permission_mode'] === 'plan' ? 'ask' : 'allow'
-          return preToolUse({ decision, reason: IN_A_CELL, input: withCommand(message, verdict.command) })
-        }
-        // Without an answer Claude Code asks its user by its own settings.
-        return verdict.isAllowed ? preToolUse({ decision: 'allow', reason: BY_A_RULE }) : SILENCE
-    }
-  },
+  // In its plan mode the user expects no changes, and a cell may write the project.
+  answer: (verdict, message) =>
+    answerToAsker(verdict, message, NAME, message['permission_mode'] === 'plan' ? 'ask' : 'allow'),
   settings: {
     // Not settings.json, which teams share: the command names paths of this machine.
     files: {
@@ -109,7 +95,3 @@ const outputsOf = (message: JsonObject, temporary: string): readonly string[] =>
     join(project, session, 'tool-results'),
   ]
 }
-
-/** The other fields stay: timeout, run_in_background, description. */
-const withCommand = (message: JsonObject, command: string | undefined): JsonObject | undefined =>
-  command === undefined ? undefined : { ...mappingIn(message, 'tool_input', NAME), command }

@@ -3,12 +3,12 @@ import { readFileSync, statSync } from 'node:fs'
 
 import type { JsonObject } from '../../gate/index.js'
 import { isMapping } from '../../shapes/index.js'
-import { HOST_SECONDS } from '../command/index.js'
 
 import type { Agent } from '../agent.js'
-import { mappingIn, requireEvent, textIn, unreadable } from '../message.js'
-import { patchedFiles } from '../patched-files.js'
 import { hookList } from '../hook-list.js'
+import { HOST_SECONDS } from '../installed-command.js'
+import { textIn, toolCallIn, unreadable } from '../message.js'
+import { patchedFiles } from '../patched-files.js'
 import { READS_PAGES, actionOf } from '../tool-action.js'
 import type { ToolTable } from '../tool-action.js'
 import { IN_A_CELL, SILENCE, preToolUse } from './pre-tool-use.js'
@@ -30,9 +30,7 @@ export const CODEX: Agent = {
   // It runs a call whose hook says "ask".
   canAsk: () => false,
   parse: (message) => {
-    requireEvent(message, 'hook_event_name', ['PreToolUse'], NAME)
-    const tool = textIn(message, 'tool_name', NAME)
-    const input = mappingIn(message, 'tool_input', NAME)
+    const { tool, input } = toolCallIn(message, 'PreToolUse', NAME)
     const action =
       tool === 'apply_patch' ? patchedFiles(textIn(input, 'command', NAME), NAME) : actionOf(tool, input, TOOLS)
     // The model chooses `cwd`, the folder of this command. A workspace of its choice would be a grant of its choice.
@@ -50,16 +48,10 @@ export const CODEX: Agent = {
     }
   },
   answer: (verdict) => {
-    switch (verdict.kind) {
-      case 'deny':
-      case 'ask':
-        return preToolUse({ decision: 'deny', reason: verdict.reason })
-      case 'run':
-        // Codex takes "allow" only together with a changed input.
-        return verdict.command === undefined
-          ? SILENCE
-          : preToolUse({ decision: 'allow', reason: IN_A_CELL, input: { command: verdict.command } })
-    }
+    if (verdict.kind !== 'run') return preToolUse({ decision: 'deny', reason: verdict.reason })
+    // Codex takes "allow" only together with a changed input.
+    if (verdict.command === undefined) return SILENCE
+    return preToolUse({ decision: 'allow', reason: IN_A_CELL, input: { command: verdict.command } })
   },
   settings: {
     files: { project: '.codex/hooks.json', user: '~/.codex/hooks.json', managed: '/etc/codex/hooks.json' },

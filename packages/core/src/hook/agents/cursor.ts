@@ -1,12 +1,13 @@
 // Cursor: https://cursor.com/docs/agent/hooks
 import type { JsonObject } from '../../gate/index.js'
+import { withoutUndefined } from '../../shapes/index.js'
 
 import type { Agent } from '../agent.js'
-import { mappingIn, requireEvent, textIn, textsOf, unreadable } from '../message.js'
 import { hookList } from '../hook-list.js'
+import { textsOf, toolCallIn, unreadable } from '../message.js'
 import { READS_PAGES, actionOf } from '../tool-action.js'
 import type { ToolTable } from '../tool-action.js'
-import { jsonAnswer } from './pre-tool-use.js'
+import { jsonAnswer, withCommand } from './pre-tool-use.js'
 
 const NAME = 'cursor'
 const PATH = 'file_path|path|target_file'
@@ -37,26 +38,16 @@ export const CURSOR: Agent = {
   // Its schema has "ask" for this event, and its documentation says that it does nothing.
   canAsk: () => false,
   parse: (message) => {
-    requireEvent(message, 'hook_event_name', ['preToolUse'], NAME)
-    const tool = textIn(message, 'tool_name', NAME)
-    const input = mappingIn(message, 'tool_input', NAME)
+    const { tool, input } = toolCallIn(message, 'preToolUse', NAME)
     const [workspace] = textsOf(message['workspace_roots']) ?? []
     if (workspace === undefined) throw unreadable(NAME, 'has no "workspace_roots"')
     return { tool: ruleName(tool), action: actionOf(tool, input, TOOLS), workspace, cwd: cwdOf(message, workspace) }
   },
   answer: (verdict, message) => {
-    switch (verdict.kind) {
-      case 'deny':
-      case 'ask':
-        return jsonAnswer({ permission: 'deny', user_message: verdict.reason, agent_message: verdict.reason })
-      case 'run':
-        return jsonAnswer({
-          permission: 'allow',
-          ...(verdict.command === undefined
-            ? {}
-            : { updated_input: { ...mappingIn(message, 'tool_input', NAME), command: verdict.command } }),
-        })
-    }
+    if (verdict.kind !== 'run')
+      return jsonAnswer({ permission: 'deny', user_message: verdict.reason, agent_message: verdict.reason })
+    const changed = verdict.command === undefined ? undefined : withCommand(message, verdict.command, NAME)
+    return jsonAnswer({ permission: 'allow', ...withoutUndefined({ updated_input: changed }) })
   },
   settings: {
     files: { project: '.cursor/hooks.json', user: '~/.cursor/hooks.json' },

@@ -2,14 +2,14 @@
 import { dirname, join, resolve } from 'node:path'
 
 import type { JsonObject } from '../../gate/index.js'
-import { HOST_SECONDS } from '../command/index.js'
 
 import type { Agent } from '../agent.js'
-import { mappingIn, requireEvent, textIn } from '../message.js'
 import { hookList } from '../hook-list.js'
+import { HOST_SECONDS } from '../installed-command.js'
+import { textIn, toolCallIn } from '../message.js'
 import { GIVES_INSTRUCTIONS, READS_PAGES, actionOf } from '../tool-action.js'
 import type { ToolTable } from '../tool-action.js'
-import { jsonAnswer, SILENCE } from './pre-tool-use.js'
+import { SILENCE, jsonAnswer, withCommand } from './pre-tool-use.js'
 
 const NAME = 'gemini'
 const EVENT = 'BeforeTool'
@@ -44,10 +44,8 @@ export const GEMINI: Agent = {
   title: 'Gemini CLI',
   canAsk: () => false,
   parse: (message, { GEMINI_PROJECT_DIR: project }) => {
-    requireEvent(message, 'hook_event_name', [EVENT], NAME)
-    const tool = textIn(message, 'tool_name', NAME)
+    const { tool, input } = toolCallIn(message, EVENT, NAME)
     const start = textIn(message, 'cwd', NAME)
-    const input = mappingIn(message, 'tool_input', NAME)
     const action = actionOf(tool, input, TOOLS)
     // A command runs in the folder that the model chooses. It is not the workspace.
     const { dir_path: folder } = input
@@ -56,22 +54,11 @@ export const GEMINI: Agent = {
     return { tool, action, workspace, cwd, outputs: outputsOf(message) }
   },
   answer: (verdict, message) => {
-    switch (verdict.kind) {
-      case 'deny':
-      case 'ask':
-        return jsonAnswer({ decision: 'deny', reason: verdict.reason })
-      case 'run':
-        // Gemini CLI takes these fields in place of all arguments of the model.
-        return verdict.command === undefined
-          ? SILENCE
-          : jsonAnswer({
-              decision: 'allow',
-              hookSpecificOutput: {
-                hookEventName: EVENT,
-                tool_input: { ...mappingIn(message, 'tool_input', NAME), command: verdict.command },
-              },
-            })
-    }
+    if (verdict.kind !== 'run') return jsonAnswer({ decision: 'deny', reason: verdict.reason })
+    if (verdict.command === undefined) return SILENCE
+    // Gemini CLI takes these fields in place of all arguments of the model.
+    const output = { hookEventName: EVENT, tool_input: withCommand(message, verdict.command, NAME) }
+    return jsonAnswer({ decision: 'allow', hookSpecificOutput: output })
   },
   settings: {
     // Not the settings of the machine: 0.61.0 did not run a hook of theirs.

@@ -2,9 +2,9 @@
 import { join, resolve } from 'node:path'
 
 import { fail } from '../../errors/index.js'
-import { isInstalledCommand } from '../command/index.js'
 
 import type { Agent } from '../agent.js'
+import { isInstalledCommand } from '../installed-command.js'
 import { mappingIn, textIn } from '../message.js'
 import { patchedFiles } from '../patched-files.js'
 import { GIVES_INSTRUCTIONS, READS_PAGES, actionOf } from '../tool-action.js'

@@ -1,14 +1,12 @@
 // VS Code (GitHub Copilot): https://code.visualstudio.com/docs/agents/reference/hooks-reference
-import type { JsonObject } from '../../gate/index.js'
-import { HOST_SECONDS } from '../command/index.js'
-
 import type { Agent } from '../agent.js'
-import { mappingIn, requireEvent, textIn } from '../message.js'
-import { patchedFiles } from '../patched-files.js'
 import { hookList } from '../hook-list.js'
+import { HOST_SECONDS } from '../installed-command.js'
+import { textIn, toolCallIn } from '../message.js'
+import { patchedFiles } from '../patched-files.js'
 import { READS_PAGES, actionOf } from '../tool-action.js'
 import type { ToolTable } from '../tool-action.js'
-import { BY_A_RULE, IN_A_CELL, SILENCE, preToolUse } from './pre-tool-use.js'
+import { answerToAsker } from './pre-tool-use.js'
 
 const NAME = 'vscode'
 
@@ -33,26 +31,14 @@ export const VSCODE: Agent = {
   title: 'VS Code',
   canAsk: () => true,
   parse: (message) => {
-    requireEvent(message, 'hookEventName' in message ? 'hookEventName' : 'hook_event_name', ['PreToolUse'], NAME)
-    const tool = textIn(message, 'tool_name', NAME)
-    const input = mappingIn(message, 'tool_input', NAME)
+    const key = 'hookEventName' in message ? 'hookEventName' : 'hook_event_name'
+    const { tool, input } = toolCallIn(message, 'PreToolUse', NAME, key)
     const action =
       tool === 'apply_patch' ? patchedFiles(textIn(input, 'input', NAME), NAME) : actionOf(tool, input, TOOLS)
     const cwd = textIn(message, 'cwd', NAME)
     return { tool, action, workspace: cwd, cwd }
   },
-  answer: (verdict, message) => {
-    switch (verdict.kind) {
-      case 'deny':
-        return preToolUse({ decision: 'deny', reason: verdict.reason })
-      case 'ask':
-        return preToolUse({ decision: 'ask', reason: verdict.reason, input: withCommand(message, verdict.command) })
-      case 'run':
-        if (verdict.command !== undefined)
-          return preToolUse({ decision: 'allow', reason: IN_A_CELL, input: withCommand(message, verdict.command) })
-        return verdict.isAllowed ? preToolUse({ decision: 'allow', reason: BY_A_RULE }) : SILENCE
-    }
-  },
+  answer: (verdict, message) => answerToAsker(verdict, message, NAME),
   settings: {
     files: { project: '.github/hooks/cordon.json', user: '~/.copilot/hooks/cordon.json' },
     isProjectShared: true,
@@ -69,6 +55,3 @@ export const VSCODE: Agent = {
     'File tools run in VS Code itself. Cordon checks their paths, but no cell confines them.',
   ],
 }
-
-const withCommand = (message: JsonObject, command: string | undefined): JsonObject | undefined =>
-  command === undefined ? undefined : { ...mappingIn(message, 'tool_input', NAME), command }

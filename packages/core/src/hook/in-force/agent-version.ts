@@ -5,7 +5,7 @@ import { jsonOfFile, realPathOf } from '../../platform/index.js'
 import { lookUp } from '../../sandbox/index.js'
 import { isMapping } from '../../shapes/index.js'
 
-import type { HookAt, Obstacle } from './obstacle.js'
+import type { HookAt, Obstacles } from '../agent.js'
 
 interface AgentProgram {
   readonly program: string
@@ -22,7 +22,7 @@ const PROGRAMS: Readonly<Record<string, AgentProgram>> = {
   'opencode': { program: 'opencode', packageName: 'opencode-ai', oldest: '1.18.18' },
 }
 
-export const versionObstacles = ({ agent, environment }: HookAt): readonly Obstacle[] => {
+export const versionObstacles = ({ agent, environment }: HookAt): Obstacles => {
   const known = Object.hasOwn(PROGRAMS, agent.name) ? PROGRAMS[agent.name] : undefined
   if (known === undefined)
     return [
@@ -34,14 +34,14 @@ export const versionObstacles = ({ agent, environment }: HookAt): readonly Obsta
   const { program, packageName, oldest } = known
   const path = lookUp(program, environment['PATH'] ?? '')
   const version = path === undefined ? undefined : versionAt(path, packageName)
-  return path !== undefined && version !== undefined && isOlder(version, oldest)
-    ? [
-        {
-          problem: `${path} is version ${version}, older than ${oldest}, the oldest one that Cordon was tried with`,
-          fix: `update ${agent.title}`,
-        },
-      ]
-    : []
+  return [
+    path !== undefined &&
+      version !== undefined &&
+      isOlder(version, oldest) && {
+        problem: `${path} is version ${version}, older than ${oldest}, the oldest one that Cordon was tried with`,
+        fix: `update ${agent.title}`,
+      },
+  ]
 }
 
 const VERSION = /^v?(?<version>\d+\.\d+\.\d+)(?:[-+].*)?$/

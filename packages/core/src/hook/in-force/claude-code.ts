@@ -4,15 +4,15 @@ import { join } from 'node:path'
 
 import { namesInFolder } from '../../platform/index.js'
 
+import type { HookAt, Obstacles } from '../agent.js'
 import { agentPath } from '../settings-place.js'
-import type { HookAt, Obstacle } from './obstacle.js'
 import { decidingFile, jsonSettings, settingAt } from './other-settings.js'
 import type { OtherSettings } from './other-settings.js'
 
 const MACHINE = '/etc/claude-code'
 const MANAGED = 'cordon hook install claude-code --managed, as root'
 
-export const claudeCodeObstacles = (hook: HookAt): readonly Obstacle[] => {
+export const claudeCodeObstacles = (hook: HookAt): Obstacles => {
   const { agent, scope, folder, environment } = hook
   const inUserFolder = (name: string) => jsonSettings(agentPath(agent, `~/.claude/${name}`, environment))
   const policies = [...machineFiles().map(jsonSettings), inUserFolder('remote-settings.json')]
@@ -31,23 +31,22 @@ export const claudeCodeObstacles = (hook: HookAt): readonly Obstacle[] => {
     .filter((file) => isOn(file, 'allowManagedHooksOnly') || locksHooks(file))
     .map(({ file }) => ({ problem: `${file} lets only hooks of the machine run`, fix: MANAGED }))
   const deciding = decidingFile(others, 'disableAllHooks')
-  const ofOthers = [
-    ...(deciding?.value === true
-      ? [
-          {
-            problem: `${deciding.file} turns all hooks off (disableAllHooks)`,
-            fix:
-              deciding.file === shared.file
-                ? 'install the hook in this project, which outweighs that file: cordon hook install claude-code'
-                : `remove "disableAllHooks" from ${deciding.file}`,
-          },
-        ]
-      : []),
-    ...(/^(?:1|true|yes|on)$/i.test(environment['CLAUDE_CODE_SAFE_MODE'] ?? '')
-      ? [{ problem: 'CLAUDE_CODE_SAFE_MODE turns hooks off', fix: 'unset CLAUDE_CODE_SAFE_MODE' }]
-      : []),
+  return [
+    ...unreadable,
+    ...ofMachine,
+    ...managedOnly,
+    deciding?.value === true && {
+      problem: `${deciding.file} turns all hooks off (disableAllHooks)`,
+      fix:
+        deciding.file === shared.file
+          ? 'install the hook in this project, which outweighs that file: cordon hook install claude-code'
+          : `remove "disableAllHooks" from ${deciding.file}`,
+    },
+    /^(?:1|true|yes|on)$/i.test(environment['CLAUDE_CODE_SAFE_MODE'] ?? '') && {
+      problem: 'CLAUDE_CODE_SAFE_MODE turns hooks off',
+      fix: 'unset CLAUDE_CODE_SAFE_MODE',
+    },
   ]
-  return [...unreadable, ...ofMachine, ...managedOnly, ...ofOthers]
 }
 
 const locksHooks = (file: OtherSettings): boolean => {

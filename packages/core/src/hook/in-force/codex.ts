@@ -4,17 +4,18 @@ import { createHash } from 'node:crypto'
 import { realpathSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
-import { HOST_SECONDS } from '../command/index.js'
 import { isMapping } from '../../shapes/index.js'
 
+import type { HookAt, Obstacle, Obstacles } from '../agent.js'
+import { HOST_SECONDS } from '../installed-command.js'
 import { agentPath } from '../settings-place.js'
-import type { HookAt, Obstacle } from './obstacle.js'
 import { decidingFile, jsonSettings, settingAt, tomlSettings } from './other-settings.js'
 import type { OtherSettings } from './other-settings.js'
 
 const REVIEW = 'start codex here, and trust the hook with /hooks'
+const MANAGED = 'cordon hook install codex --managed, as root'
 
-export const codexObstacles = (hook: HookAt): readonly Obstacle[] => {
+export const codexObstacles = (hook: HookAt): Obstacles => {
   const { agent, scope, folder, environment } = hook
   const required = tomlSettings('/etc/codex/requirements.toml')
   const user = tomlSettings(agentPath(agent, '~/.codex/config.toml', environment))
@@ -28,30 +29,23 @@ export const codexObstacles = (hook: HookAt): readonly Obstacle[] => {
   const feature = decidingFile(files, 'features', 'hooks') ?? decidingFile(files, 'features', 'codex_hooks')
   return [
     ...files.flatMap(({ obstacles }) => obstacles),
-    ...(feature?.value === false
-      ? [{ problem: `${feature.file} turns hooks off (features.hooks = false)`, fix: 'remove that line' }]
-      : []),
-    ...(scope === 'managed' ? [] : [...onlyManaged(required), ...notTrusted(hook, user)]),
-    ...(scope === 'project' && !isTrusted
-      ? [
-          {
-            problem: `Codex does not trust the project ${folder}, and reads no hooks of it`,
-            fix: 'start codex here and trust the folder, or: cordon hook install codex --user',
-          },
-        ]
-      : []),
+    feature?.value === false && {
+      problem: `${feature.file} turns hooks off (features.hooks = false)`,
+      fix: 'remove that line',
+    },
+    scope !== 'managed' &&
+      settingAt(required, 'allow_managed_hooks_only') === true && {
+        problem: `${required.file} lets only hooks of the machine run`,
+        fix: MANAGED,
+      },
+    scope !== 'managed' && mistrust(hook, user),
+    scope === 'project' &&
+      !isTrusted && {
+        problem: `Codex does not trust the project ${folder}, and reads no hooks of it`,
+        fix: 'start codex here and trust the folder, or: cordon hook install codex --user',
+      },
   ]
 }
-
-const onlyManaged = (required: OtherSettings): readonly Obstacle[] =>
-  settingAt(required, 'allow_managed_hooks_only') === true
-    ? [
-        {
-          problem: `${required.file} lets only hooks of the machine run`,
-          fix: 'cordon hook install codex --managed, as root',
-        },
-      ]
-    : []
 
 /** Codex asks about the folder, or about the top of its repository. */
 const isTrustedProject = (user: OtherSettings, folder: string): boolean => {
@@ -60,7 +54,7 @@ const isTrustedProject = (user: OtherSettings, folder: string): boolean => {
 }
 
 /** Codex keeps the hash of a hook that its user trusts, by the file and the place of the hook in it. */
-const notTrusted = ({ file, command }: HookAt, user: OtherSettings): readonly Obstacle[] => {
+const mistrust = ({ file, command }: HookAt, user: OtherSettings): Obstacle | undefined => {
   const groups = settingAt(jsonSettings(file), 'hooks', 'PreToolUse')
   const at = Array.isArray(groups) ? groups.findIndex((group) => isGroupOf(group, command)) : -1
   const states = [file, realpathSync(file)].map((path) =>
@@ -68,13 +62,13 @@ const notTrusted = ({ file, command }: HookAt, user: OtherSettings): readonly Ob
   )
   const state = states.find(isMapping)
   const hash = state?.['trusted_hash']
-  if (state?.['enabled'] === false) return [{ problem: 'the hook is turned off in Codex', fix: REVIEW }]
-  if (hash === hashOf(command)) return []
+  if (state?.['enabled'] === false) return { problem: 'the hook is turned off in Codex', fix: REVIEW }
+  if (hash === hashOf(command)) return undefined
   const problem =
     typeof hash === 'string'
       ? 'the hook has changed since its user trusted it, so Codex does not run it'
       : 'nobody has trusted the hook yet, so Codex does not run it'
-  return [{ problem, fix: `${REVIEW}; or: cordon hook install codex --managed, as root` }]
+  return { problem, fix: `${REVIEW}; or: ${MANAGED}` }
 }
 
 const isGroupOf = (group: unknown, command: string): boolean =>

@@ -4,12 +4,12 @@ import { dirname, join } from 'node:path'
 import { isWithinPath } from '../../policy/index.js'
 import type { AbsolutePath } from '../../policy/index.js'
 
+import type { HookAt, Obstacles } from '../agent.js'
 import { HOOK_NAME } from '../agents/gemini.js'
 import { agentPath } from '../settings-place.js'
-import type { HookAt, Obstacle } from './obstacle.js'
 import { jsonSettings, settingAt } from './other-settings.js'
 
-export const geminiObstacles = ({ agent, folder, environment }: HookAt): readonly Obstacle[] => {
+export const geminiObstacles = ({ agent, folder, environment }: HookAt): Obstacles => {
   const at = (path: string) => jsonSettings(agentPath(agent, path, environment))
   const files = [
     at('/etc/gemini-cli/settings.json'),
@@ -26,30 +26,15 @@ export const geminiObstacles = ({ agent, folder, environment }: HookAt): readonl
   })
   return [
     ...[...files, trusts].flatMap(({ obstacles }) => obstacles),
-    ...(off !== undefined
-      ? [
-          {
-            problem: `${off.file} turns all hooks off (hooksConfig.enabled)`,
-            fix: 'remove that setting',
-          },
-        ]
-      : []),
-    ...(naming === undefined
-      ? []
-      : [
-          {
-            problem: `${naming.file} turns this hook off (hooksConfig.disabled)`,
-            fix: `remove ${JSON.stringify(HOOK_NAME)} from that list`,
-          },
-        ]),
-    ...(isDistrusted(trusts.values ?? {}, folder as AbsolutePath)
-      ? [
-          {
-            problem: `${trusts.file} says that ${folder} is not trusted, and Gemini CLI then runs no hooks of settings`,
-            fix: 'trust the folder with /permissions in Gemini CLI',
-          },
-        ]
-      : []),
+    off && { problem: `${off.file} turns all hooks off (hooksConfig.enabled)`, fix: 'remove that setting' },
+    naming && {
+      problem: `${naming.file} turns this hook off (hooksConfig.disabled)`,
+      fix: `remove ${JSON.stringify(HOOK_NAME)} from that list`,
+    },
+    isDistrusted(trusts.values ?? {}, folder as AbsolutePath) && {
+      problem: `${trusts.file} says that ${folder} is not trusted, and Gemini CLI then runs no hooks of settings`,
+      fix: 'trust the folder with /permissions in Gemini CLI',
+    },
   ]
 }
 

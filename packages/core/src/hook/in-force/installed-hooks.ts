@@ -2,20 +2,42 @@
 import { CordonError, messageOf } from '../../errors/index.js'
 
 import type { Environment } from '../../line/command-line.js'
-import { SCOPES } from '../agent.js'
-import type { Agent, Scope } from '../agent.js'
+import { SCOPES, scopeOption } from '../agent.js'
+import type { Agent, HookAt, Obstacle, Obstacles, Scope } from '../agent.js'
 import { installedWords } from '../installed-options.js'
+import { copyProblem, grantOverCopy } from '../program/program-facts.js'
 import { readSettings, settingsPath } from '../settings-place.js'
 import { optionsError } from '../try-options.js'
 import { versionObstacles } from './agent-version.js'
 import { claudeCodeObstacles } from './claude-code.js'
 import { codexObstacles } from './codex.js'
-import { copyObstacles } from './copy.js'
 import { geminiObstacles } from './gemini.js'
-import type { HookAt, Obstacle } from './obstacle.js'
-import { opencodeObstacles } from './opencode.js'
 
-type Facts = (hook: HookAt) => readonly Obstacle[]
+type Facts = (hook: HookAt) => Obstacles
+
+const isSet = (value: string | undefined): boolean => /^(?:1|true)$/i.test(value ?? '')
+
+/** As seen in 1.18.18. No settings of a project keep opencode from loading plugins. */
+const opencodeObstacles: Facts = ({ scope, environment }) => [
+  isSet(environment['OPENCODE_PURE']) && {
+    problem: 'OPENCODE_PURE keeps opencode from loading plugins',
+    fix: 'unset OPENCODE_PURE',
+  },
+  scope === 'project' &&
+    isSet(environment['OPENCODE_DISABLE_PROJECT_CONFIG']) && {
+      problem: 'OPENCODE_DISABLE_PROJECT_CONFIG keeps opencode from reading the folder of the project',
+      fix: 'cordon hook install opencode --user, or unset that variable',
+    },
+]
+
+/** Whether the copy of Cordon that a hook starts is there, whole and current. */
+const copyObstacles: Facts = ({ agent, scope, command, folder, environment }) => {
+  const problem = copyProblem(command, scope, environment)
+  return [
+    problem !== undefined && { problem, fix: `cordon hook install ${agent.name}${scopeOption(scope)}` },
+    scope !== 'managed' && grantOverCopy(command, folder, environment),
+  ]
+}
 
 const BY_AGENT: Readonly<Record<string, Facts>> = {
   'claude-code': claudeCodeObstacles,
@@ -65,7 +87,7 @@ const hookIn = async (agent: Agent, scope: Scope, environment: Environment): Pro
   const hook = { ...at, command, folder: process.cwd(), environment }
   try {
     const facts = Object.hasOwn(BY_AGENT, agent.name) ? BY_AGENT[agent.name] : undefined
-    const obstacles = [...FACTS, facts].flatMap((fact) => fact?.(hook) ?? [])
+    const obstacles = [...FACTS, facts].flatMap((fact) => fact?.(hook) ?? []).filter(isObstacle)
     const error = await optionsError({ ...hook, words: installedWords(command, agent.name) })
     const state = obstacles.length > 0 ? 'NOT in force' : error === undefined ? 'in force' : BLOCKS
     return [{ ...at, command, state, obstacles: [...obstacles, ...(error === undefined ? [] : [obstacleOf(error)])] }]
@@ -73,6 +95,8 @@ const hookIn = async (agent: Agent, scope: Scope, environment: Environment): Pro
     return [{ ...at, command, state: 'cannot be checked', obstacles: [obstacleOf(error)] }]
   }
 }
+
+const isObstacle = (each: Obstacles[number]): each is Obstacle => each !== undefined && each !== false
 
 /** The same words as the error of a call. */
 const obstacleOf = (error: unknown): Obstacle => ({

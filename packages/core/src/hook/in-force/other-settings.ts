@@ -5,8 +5,8 @@ import { messageOf } from '../../errors/index.js'
 import { isMapping } from '../../shapes/index.js'
 
 import { parseJson, valueAt } from '../../settings/json-text.js'
+import type { Obstacle } from '../agent.js'
 import { readSettings } from '../settings-place.js'
-import type { Obstacle } from './obstacle.js'
 
 export interface OtherSettings {
   readonly file: string
@@ -16,7 +16,6 @@ export interface OtherSettings {
 }
 
 export const jsonSettings = (file: string): OtherSettings => settingsIn(file, parseJson)
-
 export const tomlSettings = (file: string): OtherSettings => settingsIn(file, parseToml)
 
 const settingsIn = (file: string, parse: (text: string) => unknown): OtherSettings => {
@@ -26,13 +25,8 @@ const settingsIn = (file: string, parse: (text: string) => unknown): OtherSettin
     if (!isMapping(value)) throw new Error('it is not an object')
     return { file, values: value, obstacles: [] }
   } catch (error) {
-    return {
-      file,
-      values: undefined,
-      obstacles: [
-        { problem: `${file} cannot be read, and may turn hooks off: ${messageOf(error)}`, fix: 'correct the file' },
-      ],
-    }
+    const problem = `${file} cannot be read, and may turn hooks off: ${messageOf(error)}`
+    return { file, values: undefined, obstacles: [{ problem, fix: 'correct the file' }] }
   }
 }
 

@@ -16,15 +16,16 @@ import {
 import { dirname, join } from 'node:path'
 
 import { fail, reasonOf } from '../../errors/index.js'
-import { PACKAGE_FOLDER, makeFolders, replaceFile, textOfFile } from '../../platform/index.js'
-import { installedProducts } from '../../products/installed-products.js'
-import { packagesFrom } from '../../runtime/own-files/index.js'
+import { PACKAGE_FOLDER, makeFolders, quotedWord, replaceFile, textOfFile, unquotedWord } from '../../platform/index.js'
+import { MACHINE_FOLDER, packagesFrom } from '../../runtime/own-files/index.js'
 import type { InstalledPackage } from '../../runtime/own-files/index.js'
 import { findLauncher, runOnHost } from '../../sandbox/index.js'
 
+import type { Environment } from '../../line/command-line.js'
+import { dataFolderOf, homeOf } from '../../settings/own-folders.js'
+import { installedProducts } from '../../products/installed-products.js'
 import { CONTENTS_FILE, filesBelow, hashFile, hashPackage, nameAndVersion } from './contents.js'
 import type { Contents } from './contents.js'
-import { launcherOf, launcherText, programsIn } from './program-launcher.js'
 
 /** A package that the copy holds: the core, or a product that is installed beside it. */
 interface Part {
@@ -62,11 +63,6 @@ export const copyProgram = async (dataFolder: string): Promise<readonly string[]
     throw fail('program-copy-unwritable', { path: folder, problem: reasonOf(cause) }, cause)
   }
 }
-
-export const uncheckedLines = (unchecked: readonly string[]): readonly string[] =>
-  unchecked.length === 0
-    ? []
-    : [`Copied without a check, because the list of hashes has other versions: ${unchecked.join(', ')}`]
 
 const readContents = (folder: string): Contents => {
   const path = join(folder, CONTENTS_FILE)
@@ -181,3 +177,35 @@ const isRunning = (folder: string): boolean => {
 }
 
 const startWords = (process: string): readonly string[] => textOfFile(`/proc/${process}/cmdline`)?.split('\0') ?? []
+
+/** The folder of the copies that hooks of this scope start. `scope`: of an installed hook. */
+export const copiesFor = (scope: string, environment: Environment): string =>
+  scope === 'managed' ? MACHINE_FOLDER : dataFolderOf(environment, homeOf(environment))
+
+export const programsIn = (dataFolder: string): string => join(dataFolder, 'programs')
+
+export const launcherOf = (dataFolder: string): string => join(dataFolder, 'bin', 'cordon')
+
+/** The same place for whoever reads a settings file that a team shares. For a shell. */
+export const SHARED_LAUNCHER = '"${XDG_DATA_HOME:-$HOME/.local/share}/cordon/bin/cordon"'
+
+interface Started {
+  readonly node: string
+  /** Of the copy. */
+  readonly folder: string
+}
+
+const launcherText = ({ node, folder }: Started): string =>
+  `#!/bin/sh\n# Written by cordon hook install and cordon mcp install.\n` +
+  `exec ${quotedWord(node)} ${quotedWord(join(folder, 'bin', 'cordon.js'))} "$@"\n`
+
+/** Undefined if there is none that Cordon wrote. */
+export const readLauncher = (dataFolder: string): Started | undefined => {
+  const path = launcherOf(dataFolder)
+  if (!existsSync(path)) return undefined
+  const words = /^exec '(?<node>.*)' '(?<folder>.*)\/bin\/cordon\.js' "\$@"$/m.exec(readFileSync(path, 'utf8'))?.groups
+  const { node, folder } = words ?? {}
+  return node === undefined || folder === undefined
+    ? undefined
+    : { node: unquotedWord(node), folder: unquotedWord(folder) }
+}

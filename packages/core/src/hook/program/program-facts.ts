@@ -4,17 +4,16 @@ import { dirname, join } from 'node:path'
 
 import { PACKAGE_FOLDER } from '../../platform/index.js'
 import { bindGlob, isWithinPath, parseAbsolutePath, parsePathGlob } from '../../policy/index.js'
-import { MACHINE_FOLDER } from '../../runtime/own-files/index.js'
 import { futurePathOf } from '../../sandbox/index.js'
 
 import type { Environment } from '../../line/command-line.js'
 import { dataFolderOf, homeOf } from '../../settings/own-folders.js'
-import { copyName } from './copy-program.js'
-import { SHARED_LAUNCHER, launcherOf, programsIn, readLauncher } from './program-launcher.js'
+import type { Obstacle } from '../agent.js'
+import { SHARED_LAUNCHER, copiesFor, copyName, launcherOf, programsIn, readLauncher } from './copy-program.js'
 
 /** The problem of the copy that a line starts. Undefined if there is none. */
 export const copyProblem = (line: string, scope: string, environment: Environment): string | undefined => {
-  const dataFolder = scope === 'managed' ? MACHINE_FOLDER : dataFolderOf(environment, homeOf(environment))
+  const dataFolder = copiesFor(scope, environment)
   const launcher = launcherOf(dataFolder)
   if (!line.includes(launcher) && !line.includes(SHARED_LAUNCHER))
     return 'it starts Cordon from a place that a tool may be able to change'
@@ -37,11 +36,7 @@ export const wayOutOfGrants = (install: string): string =>
     : `copy Cordon out of the project: ${install}`
 
 /** The grant of an installed line, or its project, in which the copy lies. Each call would be refused. */
-export const grantOverCopy = (
-  line: string,
-  folder: string,
-  environment: Environment,
-): { readonly problem: string; readonly fix: string } | undefined => {
+export const grantOverCopy = (line: string, folder: string, environment: Environment): Obstacle | undefined => {
   const home = homeOf(environment)
   const data = futurePathOf(parseAbsolutePath(dataFolderOf(environment, home)))
   const workspace = parseAbsolutePath(folder)

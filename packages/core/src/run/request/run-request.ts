@@ -6,13 +6,14 @@ import { fail } from '../../errors/index.js'
 import { MODES } from '../../gate/index.js'
 import type { Mode } from '../../gate/index.js'
 import { realPathOf, statusAt } from '../../platform/index.js'
-import type { AbsolutePath, ToolPolicy } from '../../policy/index.js'
 import { nearestKey, parseAbsolutePath, parsePolicy } from '../../policy/index.js'
+import type { AbsolutePath, ToolPolicy } from '../../policy/index.js'
 import type { OwnFile } from '../../runtime/own-files/index.js'
 import type { Form } from '../../sandbox/index.js'
 
 import type { Arguments } from '../../line/arguments.js'
 import type { Environment } from '../../line/command-line.js'
+import { asWord } from '../../line/text/shell-word.js'
 import { combinePolicies } from '../../settings/combine-policies.js'
 import { readEgress } from '../../settings/egress-order.js'
 import type { EgressOrder } from '../../settings/egress-order.js'
@@ -20,7 +21,6 @@ import { readOnly } from '../../settings/own-files.js'
 import { configFolderOf, homeOf } from '../../settings/own-folders.js'
 import { loadPolicy } from '../../settings/policy-file.js'
 import { BACKEND_WORDS, CONTAINER, FORM_WORDS, LIMIT_OPTIONS } from './run-options.js'
-import { asWord } from '../../line/text/shell-word.js'
 
 export interface RunOrder {
   readonly argv: readonly string[]

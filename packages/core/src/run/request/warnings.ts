@@ -1,47 +1,43 @@
 // Warnings before the command runs: options without effect are probably mistakes.
+import { isatty } from 'node:tty'
+
 import { renderDestination } from '../../policy/index.js'
 import type { Boundary } from '../../policy/index.js'
 import { unmatchedReads, unsetVariables } from '../../sandbox/index.js'
 
+import type { Arguments } from '../../line/arguments.js'
 import type { Environment } from '../../line/command-line.js'
-import { unusedPins } from '../../settings/egress-order.js'
-import type { EgressOrder } from '../../settings/egress-order.js'
 import { asWord } from '../../line/text/shell-word.js'
-
-interface TypedWords {
-  readonly env: readonly string[]
-  /** Typed network options. */
-  readonly way: readonly string[]
-  /** `--resolve` */
-  readonly pins: EgressOrder['pins']
-  /** A terminal that the command does not get. */
-  readonly withoutTerminal: boolean
-}
+import { unusedPins } from '../../settings/egress-order.js'
+import type { RunOrder } from './run-request.js'
 
 export const warningsOf = (
-  { env: typedVariables, way, pins, withoutTerminal }: TypedWords,
+  { values }: Arguments,
+  { egress, image }: RunOrder,
   boundary: Boundary,
   environment: Environment,
 ): readonly string[] => [
   ...unmatchedReads(boundary).map((text) => `the read pattern ${asWord(text)} matches nothing, so it grants nothing`),
   ...unsetVariables(boundary, environment).map(
     (name) =>
-      `${typedVariables.includes(name) ? `--env ${name}: this variable` : `the policy passes on ${name}, which`} ` +
+      `${values.get('env')?.includes(name) === true ? `--env ${name}: this variable` : `the policy passes on ${name}, which`} ` +
       `is not set, so the command does not get it; --env ${name}=VALUE sets it`,
   ),
-  ...(withoutTerminal
+  ...(image !== undefined && isatty(0)
     ? ['a command in a container has no terminal, so its input is empty; pipe its input, or add < /dev/null']
     : []),
   ...localNames(boundary.network),
-  ...(way.length > 0 && boundary.network.kind !== 'hosts'
-    ? [
-        `${way.join(' and ')}: the command is granted ` +
-          `${boundary.network.kind === 'all' ? 'the whole network, without the proxy' : 'no host'}, ` +
-          'so this has no effect',
-      ]
-    : []),
-  ...(boundary.network.kind === 'hosts' ? unusedPins(pins, boundary.network) : []),
+  ...(boundary.network.kind === 'hosts'
+    ? unusedPins(egress.pins, boundary.network)
+    : withoutEffect(values, boundary.network.kind)),
 ]
+
+/** Options of the proxy, which such a command does not use. */
+const withoutEffect = (values: Arguments['values'], network: 'all' | 'none'): readonly string[] => {
+  const typed = ['resolve', 'upstream-ca'].filter((name) => values.has(name)).map((name) => `--${name}`)
+  const granted = network === 'all' ? 'the whole network, without the proxy' : 'no host'
+  return typed.length === 0 ? [] : [`${typed.join(' and ')}: the command is granted ${granted}, so this has no effect`]
+}
 
 /** In a cell localhost is the cell itself. */
 const localNames = (network: Boundary['network']): readonly string[] =>

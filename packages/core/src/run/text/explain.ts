@@ -2,8 +2,8 @@
 import { existsSync, realpathSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 
-import type { AbsolutePath } from '../../policy/index.js'
 import { escapeGlob, isWebPort } from '../../policy/index.js'
+import type { AbsolutePath } from '../../policy/index.js'
 import { isOfImage } from '../../runtime/hints/index.js'
 import { describeOwnFile, ownFileAt } from '../../runtime/own-files/index.js'
 import type { OwnFile } from '../../runtime/own-files/index.js'

@@ -1,14 +1,17 @@
 // Hints for a command that failed: facts about its boundary, and about existing paths that its words name.
-import type { AbsolutePath, Boundary } from '../../policy/index.js'
+import { join } from 'node:path'
+
 import { escapeGlob, isReadable, isWithinPath, matches } from '../../policy/index.js'
+import type { AbsolutePath, Boundary } from '../../policy/index.js'
 import { isUngranted, namedPaths } from '../../runtime/hints/index.js'
 import type { NamedPath } from '../../runtime/hints/index.js'
 import { describeOwnFile, ownFileAt } from '../../runtime/own-files/index.js'
 import type { OwnFile } from '../../runtime/own-files/index.js'
 import type { SandboxProfile } from '../../sandbox/index.js'
 
-import type { RunOrder } from '../request/run-request.js'
+import type { Arguments } from '../../line/arguments.js'
 import { asWord } from '../../line/text/shell-word.js'
+import type { RunOrder } from '../request/run-request.js'
 
 /** Grants of own files are never suggested. */
 type Command = Pick<RunOrder, 'argv' | 'cwd' | 'workspace' | 'home'> & { readonly ownFiles: readonly OwnFile[] }
@@ -114,4 +117,18 @@ const MOST_NAMED = 3
 const listOf = (paths: readonly string[]): string => {
   const more = paths.length - MOST_NAMED
   return more > 0 ? `${paths.slice(0, MOST_NAMED).join(', ')} and ${String(more)} more` : paths.join(', ')
+}
+
+/** One line for all hints of a run that a hook started. */
+export const adviceToHooked = (
+  hints: readonly string[],
+  { values }: Pick<Arguments, 'values'>,
+  configFolder: string,
+): readonly string[] => {
+  const agent = values.get('agent')?.[0]
+  if (agent === undefined || !hints.some((hint) => hint.includes('add --'))) return []
+  // It counts only if the hook names no other policy.
+  const isDefault = (values.get('policy') ?? []).every((name) => name.endsWith(':agent'))
+  const file = isDefault ? `, or grant it in ${asWord(join(configFolder, 'policies', 'agent.yaml'))}` : ''
+  return [`the user can add these options to the hook: cordon hook install ${agent} OPTION…${file}; see docs/hooks.md`]
 }

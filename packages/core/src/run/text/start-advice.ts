@@ -2,14 +2,14 @@
 import { dirname } from 'node:path'
 
 import { CordonError } from '../../errors/index.js'
-import type { AbsolutePath, Boundary } from '../../policy/index.js'
 import { escapeGlob, isReadable, resolvePolicy } from '../../policy/index.js'
+import type { AbsolutePath, Boundary } from '../../policy/index.js'
 import { SYSTEM_PATH, folderAround, startNeedsOf } from '../../sandbox/index.js'
 import type { StartContext, StartNeeds } from '../../sandbox/index.js'
 
 import type { Environment } from '../../line/command-line.js'
-import type { RunOrder } from '../request/run-request.js'
 import { asWord } from '../../line/text/shell-word.js'
+import type { RunOrder } from '../request/run-request.js'
 
 /**
  * Why a program may lack files: only its own file was granted, the loader does not find a library, or env does not find

@@ -1,62 +1,31 @@
+// The one assembly of a gate on this host: a runtime, `cordon run` and `cordon hook` call it with their rules, mode and
+// approvals. The record is opened by itself, because the gate of a runtime is replaced, and its record goes on.
 import { randomUUID } from 'node:crypto'
 
 import { createGate } from '../../gate/index.js'
-import type { Gate, Hook, Mode, RuleSet, UsedApprovals } from '../../gate/index.js'
-import { withoutUndefined } from '../../shapes/index.js'
+import type { Gate, GateSettings } from '../../gate/index.js'
 
-import type { CallTurns } from '../call/call-turns.js'
-import type { CordonOptions, HostHook } from '../cordon-options.js'
-import type { EventStream } from '../events/event-stream.js'
-import type { RegisteredCalls } from '../registry/registered-calls.js'
-import { recordHook } from '../events/call-record.js'
+import { createEventStream } from '../events/event-stream.js'
+import type { EventStream, EventStreamSettings } from '../events/event-stream.js'
 import { listOnHost, resolveOnHost } from '../settings/host-paths.js'
-import type { BoundTool } from '../tools/bound-tool.js'
 
-interface GateParts {
-  readonly tools: readonly BoundTool[]
-  readonly ruleSets: readonly RuleSet[]
-  readonly mode: Mode
-  /** Shared by all gates of a runtime: an approval for one call lets only one call run. */
-  readonly usedApprovals: UsedApprovals
-  readonly events: EventStream
-  readonly registeredCalls: RegisteredCalls | undefined
-  readonly turns: CallTurns
-}
+type GateParts = Pick<GateSettings, 'tools' | 'ruleSets' | 'mode' | 'sessionId' | 'isInteractive'> &
+  Partial<Omit<GateSettings, 'resolvePath' | 'listFolder' | 'now' | 'newId' | 'wait'>>
 
-export const openGate = (
-  options: CordonOptions,
-  { tools, ruleSets, mode, usedApprovals, events, registeredCalls, turns }: GateParts,
-): Gate => {
-  const { classify } = options
-  return createGate({
-    tools: tools.map((each) => each.gate),
-    ruleSets,
-    mode,
-    usedApprovals,
-    hooks: (options.hooks ?? []).map((hook) => asHook(hook, turns)),
-    // Asked last: runners may start a call as soon as it is in the registry.
-    lastHooks: registeredCalls === undefined ? [] : [registeredCalls.hook],
-    onHook: (report) => recordHook(events, report),
-    sessionId: events.sessionId,
-    isInteractive: options.approve !== undefined || registeredCalls !== undefined,
+export const openGate = (parts: GateParts): Gate =>
+  createGate({
+    hooks: [],
     policySources: [],
+    ...parts,
     resolvePath: resolveOnHost,
     listFolder: listOnHost,
     now: Date.now,
     newId: randomUUID,
     wait,
-    ...(classify === undefined ? {} : { classify: (request) => turns.inside(() => classify(request)) }),
   })
-}
 
-/** Copied field by field: a hook may be an object of a class, with inherited fields. */
-const asHook = (hook: HostHook, { inside }: CallTurns): Hook => ({
-  name: hook.name,
-  points: hook.points,
-  source: hook.source ?? 'session',
-  ...withoutUndefined({ timeout: hook.timeout }),
-  run: (event, given) => inside(() => hook.run(event, given)),
-})
+export const openRecord = (settings: Partial<Omit<EventStreamSettings, 'now' | 'newId'>>): EventStream =>
+  createEventStream({ sessionId: randomUUID(), ...settings, now: Date.now, newId: randomUUID })
 
 const wait = (milliseconds: number) => {
   let timer: NodeJS.Timeout | undefined

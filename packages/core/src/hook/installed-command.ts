@@ -1,6 +1,9 @@
 // The command that an agent's settings name. Most agents run the tool if their hook is missing, crashes or takes too
 // long. So a shell stands around the hook and turns each of these into exit status 2, which blocks the tool.
-import { quotedWord } from '../../platform/index.js'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { PACKAGE_FOLDER, quotedWord } from '../platform/index.js'
 
 /** The hook itself gives up after this long. */
 export const OWN_SECONDS = 20
@@ -31,3 +34,26 @@ export const sharedCommand = (program: string, words: readonly string[], again: 
 /** Whether a command of a settings file is the hook of this agent. */
 export const isInstalledCommand = (command: unknown, agent: string): command is string =>
   typeof command === 'string' && command.includes(`'cordon-hook'`) && command.includes(`'hook' '${agent}'`)
+
+/** An entry of the hooks `PreToolUse` in settings of Claude Code. `matcher` says which tools start the command. */
+export interface ClaudeCodeEntry {
+  matcher: string
+  hooks: { type: 'command'; command: string; timeout: number; onFailure: 'block' }[]
+}
+
+/** A version before 2.1.295 ignores `onFailure`. There the command itself turns failures into a block. */
+export const claudeCodeEntry = (command: string, matcher: string): ClaudeCodeEntry => ({
+  matcher,
+  hooks: [{ type: 'command', command, timeout: HOST_SECONDS, onFailure: 'block' }],
+})
+
+const PROGRAM = join(PACKAGE_FOLDER, 'bin', 'cordon.js')
+
+/** The words that start the command line of this very Cordon. The search path may have another one, or none. */
+export const ownProgram = (): readonly string[] => [process.execPath, PROGRAM]
+
+/** Agents write for bash. */
+const SHELL = ['/bin/bash', '/usr/bin/bash'].find((path) => existsSync(path)) ?? '/bin/sh'
+
+/** Behind `--`, because a command that begins with a dash would be options of the shell. */
+export const commandWords = (command: string): readonly string[] => [SHELL, '-c', '--', command]

@@ -1,5 +1,0 @@
-export { claudeCodeEntry } from './claude-code-entry.js'
-export type { ClaudeCodeEntry } from './claude-code-entry.js'
-export { HOST_SECONDS, OWN_SECONDS, installedCommand, isInstalledCommand, sharedCommand } from './installed-command.js'
-export { ownProgram } from './own-program.js'
-export { commandWords } from './shell-text.js'

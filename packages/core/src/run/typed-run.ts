@@ -1,0 +1,160 @@
+// One typed command from its words to its end: everything that `cordon run` does before it reports.
+import { constants } from 'node:os'
+import { isatty } from 'node:tty'
+
+import { CordonError, fail } from '../errors/index.js'
+import { resolvePolicy } from '../policy/index.js'
+import type { Boundary } from '../policy/index.js'
+import type { CallResult } from '../sandbox/index.js'
+
+import type { CommandLine, Environment } from '../line/command-line.js'
+import { EXIT_REFUSED, exitStatusOf } from '../line/failure.js'
+import { STDERR } from '../line/text/console-text.js'
+import { configFolderOf } from '../settings/own-folders.js'
+import { parseRun } from './request/run-request.js'
+import type { RunOrder } from './request/run-request.js'
+import { warningsOf } from './request/warnings.js'
+import { isInteractive } from './terminal/interactive.js'
+import { explainViolations } from './text/explain.js'
+import { adviceToHooked, hintsOnFailure } from './text/hints.js'
+import { adviseOnStart } from './text/start-advice.js'
+import { upstreamProblems } from './text/upstream-problems.js'
+import type { Launch } from './attached-runner.js'
+import { describeRun, undecided, wouldRun } from './facts.js'
+import type { Decided, Facts, Outcome } from './facts.js'
+import { onGrantedNetwork } from './launch-in-cell.js'
+import { performRun } from './perform-run.js'
+import { prepareRun } from './prepare-run.js'
+import { recordRefusal } from './record.js'
+import { runAttached } from './run-attached.js'
+import { openRunGate } from './run-gate.js'
+import { openPlace } from './run-place.js'
+
+const EXIT_TIMED_OUT = 124
+const { SIGKILL } = constants.signals
+
+export interface TypedRun {
+  readonly outcome: Outcome
+  readonly facts: Facts
+  /** Refusals, problems and hints, for people. */
+  readonly advice: readonly string[]
+  readonly exitStatus: number
+}
+
+/** `warn` gets the warnings before the command runs. */
+export const runTyped = async (line: CommandLine, warn: (lines: readonly string[]) => void): Promise<TypedRun> => {
+  const interactive = isInteractive()
+  const known: Known = { order: undefined, decided: undefined, wasPermitted: false }
+  const { outcome, advice } = await perform(line, interactive, known, warn).catch((error: unknown): Ended => {
+    const { order, wasPermitted } = known
+    const explained = order === undefined ? error : explainMode(error, order)
+    return { outcome: { kind: 'refused', error: explained, wasPermitted }, advice: [] }
+  })
+  const { order } = known
+  const error = outcome.kind === 'refused' ? outcome.error : undefined
+  const decided = known.decided ?? undecided(error, order, order?.mode ?? 'default', interactive)
+  if (known.decided === undefined && !line.given.switches.has('dry-run')) await recordRefusal(decided, error, line)
+  const exitStatus = statusOf(outcome, decided)
+  return { outcome, facts: describeRun(order, decided, outcome, exitStatus), advice, exitStatus }
+}
+
+/** What is known about a run when it fails. */
+interface Known {
+  order: RunOrder | undefined
+  decided: Decided | undefined
+  wasPermitted: boolean
+}
+
+type Ended = Pick<TypedRun, 'outcome' | 'advice'>
+
+const perform = async (
+  { given, environment }: CommandLine,
+  interactive: boolean,
+  known: Known,
+  warn: (lines: readonly string[]) => void,
+): Promise<Ended> => {
+  const parsed = (known.order = await parseRun(given, environment))
+  const manifestFile = given.values.get('manifest')?.[0]
+  const { order, manifest } =
+    manifestFile === undefined
+      ? { order: parsed, manifest: undefined }
+      : (await import('./hold-run.js')).holdRun(parsed, manifestFile)
+  known.order = order
+  const prepared = { ...prepareRun(order, interactive, environment), manifest }
+  if (given.switches.has('dry-run')) {
+    const { gate, call } = openRunGate(prepared)
+    const { decision } = await gate.decide(call)
+    known.decided = { decision, state: gate.state() }
+    return { outcome: { kind: 'evaluated', order, boundary: prepared.tool.boundary }, advice: [] }
+  }
+  warn(warningsOf(given, order, prepared.tool.boundary, environment))
+  const isObserved = given.switches.has('observe')
+  // Probing the host takes time, so it runs while the decision is made.
+  const opening = openPlace(order, environment)
+  opening.catch(() => undefined)
+  const launch: Launch = async (argv, boundary, { beforeStart, ...call }) => {
+    known.wasPermitted = true
+    const observe = isObserved ? 'everything' : 'changes'
+    const place = await opening
+    return onGrantedNetwork(order, environment, place.isNested, boundary, call, (passed, granted) =>
+      runAttached({ argv, cwd: order.cwd, boundary, observe, beforeStart, ...granted }, place, passed),
+    )
+  }
+  try {
+    const ran = await performRun(prepared, launch, (decided) => {
+      known.decided = decided
+    })
+    const { argv, boundary, ownFiles, result, reached, bare } = ran
+    const refusals = adviceOn(result, { ...order, argv, ownFiles }, boundary, isObserved, environment)
+    const advice = [...upstreamProblems(reached), ...bare, ...refusals]
+    const toHooked = adviceToHooked(advice, given, configFolderOf(environment, order.home))
+    return { outcome: { kind: 'ran', ...ran }, advice: [...advice, ...toHooked] }
+  } finally {
+    await opening.then(
+      (place) => place.close(),
+      () => undefined,
+    )
+  }
+}
+
+/** In the mode plan, names the grants that it forbids. */
+const explainMode = (error: unknown, order: RunOrder): unknown => {
+  if (!(error instanceof CordonError) || error.code !== 'mode-denies' || order.mode !== 'plan') return error
+  const { workspace, home, policy } = order
+  const { write, network } = resolvePolicy(policy, { workspace, home, kind: 'process' })
+  const changes = [
+    ...(write.some(({ negated }) => !negated) ? ['writing'] : []),
+    ...(network.kind === 'none' ? [] : ['the network']),
+  ]
+  return changes.length === 0 ? error : fail('mode-forbids', { mode: order.mode, what: changes.join(' and ') }, error)
+}
+
+/** Refusals and hints. A limit or a signal needs no hint. */
+const adviceOn = (
+  result: CallResult,
+  order: RunOrder,
+  boundary: Boundary,
+  observed: boolean,
+  environment: Environment,
+): readonly string[] => {
+  const refused = explainViolations(result, observed, order)
+  if (result.status !== 'exited' || result.exitCode === 0) return refused
+  const onStart = order.image === undefined ? adviseOnStart(order, boundary, result.exitCode, environment) : []
+  const known = [...refused, ...onStart]
+  const advice = [...known, ...hintsOnFailure(order, boundary, result.profile, known)]
+  return advice.length > 0 || observed ? advice : adviceToObserve()
+}
+
+/** Only for people: programs also exit with 1 to say "no", and a script or a model would read this each time. */
+const adviceToObserve = (): readonly string[] =>
+  isatty(STDERR) ? ['Cordon noticed no refusal; to list every file that it refused: add --observe'] : []
+
+/** The status of the command, except for timeouts, and for a success that touched a protected name. */
+const statusOf = (outcome: Outcome, { decision }: Decided): number => {
+  if (outcome.kind === 'refused') return exitStatusOf(outcome.error)
+  if (outcome.kind === 'evaluated') return wouldRun(decision) ? 0 : EXIT_REFUSED
+  const { result, problems } = outcome
+  if (result.status === 'limit') return result.limit === 'wall' ? EXIT_TIMED_OUT : 128 + result.signal
+  const own = result.status === 'exited' ? result.exitCode : 128 + result.signal
+  return problems.length > 0 && (own === 0 || own === 128 + SIGKILL) ? EXIT_REFUSED : own
+}
