@@ -17,7 +17,7 @@ export const ROOM_ORDER: Readonly<Record<string, readonly (readonly string[])[]>
     ['policy'],
     ['gate'],
     ['sandbox', 'egress', 'manifest', 'door'],
-    ['runtime'],
+    ['runtime', 'diagnosis'],
     ['line'],
     ['settings'],
     ['products'],

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 
-import type { Diagnosis } from '../../packages/core/src/commands/doctor/diagnosis.js'
+import type { Diagnosis } from '../../packages/core/src/commands/doctor/doctor-table.js'
 import { speakingAs } from '../../packages/team/src/store/index.js'
 import { showQuestion } from '../../packages/team/src/store/registry/approvals.js'
 import { approveInvocation } from '../../packages/team/src/store/registry/invocations.js'

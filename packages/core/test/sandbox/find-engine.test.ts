@@ -8,7 +8,7 @@ import { join } from 'node:path'
 
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
 
-import { engineFix } from '../../src/commands/doctor/container-engine.js'
+import { engineFix } from '../../src/diagnosis/container-engine.js'
 import { openEngine } from '../../src/sandbox/container/engine.js'
 import { findEngine, trySockets } from '../../src/sandbox/container/find-engine.js'
 

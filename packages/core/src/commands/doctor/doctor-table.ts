@@ -3,10 +3,28 @@ import { LIMIT_NAMES } from '../../policy/index.js'
 import type { Limits } from '../../policy/index.js'
 import type { Enforced } from '../../sandbox/index.js'
 
-import type { Paint } from '../../line/text/console-text.js'
 import { oneLine } from '../../line/text/console-text.js'
-import { describeContainer } from './container.js'
-import type { Diagnosis, EngineDiagnosis, FormDiagnosis, HookDiagnosis } from './diagnosis.js'
+import type { Paint } from '../../line/text/console-text.js'
+import { DEFAULT_PROCESSES, describeContainer } from '../../diagnosis/index.js'
+import type { EngineDiagnosis, FormDiagnosis, HostDiagnosis } from '../../diagnosis/index.js'
+
+/** What `cordon doctor --json` prints. */
+export interface Diagnosis extends HostDiagnosis {
+  /** For container tools. */
+  readonly engine: EngineDiagnosis
+  /** Of coding agents, for an agent that is started in this folder. */
+  readonly hooks: readonly HookDiagnosis[]
+}
+
+interface HookDiagnosis {
+  readonly agent: string
+  readonly scope: string
+  readonly file: string
+  readonly in_force: boolean
+  /** In words. */
+  readonly state: string
+  readonly problems: readonly { readonly problem: string; readonly fix: string }[]
+}
 
 const LIMIT_LABELS: Readonly<Record<keyof Limits, string>> = {
   memory: 'memory',
@@ -18,8 +36,6 @@ const LIMIT_LABELS: Readonly<Record<keyof Limits, string>> = {
   fileSize: 'file size',
   scratch: 'private /tmp',
 }
-
-export const DEFAULT_PROCESSES = 'limits.processes.default'
 
 const LABELS: Readonly<Record<string, string>> = {
   filesystem_read: 'reading files',

@@ -1,11 +1,15 @@
-// The result of `cordon doctor`.
-import type { Attempt, BackendName, Enforced, Form, SilentSocket } from '../../sandbox/index.js'
+// What a diagnosis of this host says.
+import type { Attempt, BackendName, Enforced, Form, SilentSocket } from '../sandbox/index.js'
 
 import type { Container } from './container.js'
 import type { Finding } from './diagnose.js'
 
-/** What `cordon doctor --json` prints. */
-export interface Diagnosis {
+export type Variables = Readonly<Record<string, string | undefined>>
+
+/** The default limit, which most calls have, is enforced in another way than one of a policy. */
+export const DEFAULT_PROCESSES = 'limits.processes.default'
+
+export interface HostDiagnosis {
   readonly holds: boolean
   readonly host: {
     /** Linux, macOS */
@@ -22,24 +26,8 @@ export interface Diagnosis {
   readonly forms: Readonly<Record<Form, FormDiagnosis>> | null
   /** Each wall was started, whether it is needed or not. */
   readonly walls: readonly WallDiagnosis[]
-  /** For container tools. */
-  readonly engine: EngineDiagnosis
-  /** Of coding agents, for an agent that is started in this folder. */
-  readonly hooks: readonly HookDiagnosis[]
   readonly mechanisms: Readonly<Record<string, Attempt>> | null
   readonly findings: readonly Finding[]
-}
-
-export type Examined = Omit<Diagnosis, 'engine' | 'hooks'>
-
-export interface HookDiagnosis {
-  readonly agent: string
-  readonly scope: string
-  readonly file: string
-  readonly in_force: boolean
-  /** In words. */
-  readonly state: string
-  readonly problems: readonly { readonly problem: string; readonly fix: string }[]
 }
 
 export interface WallDiagnosis {

@@ -1,5 +1,5 @@
 // Recognises the container, and names the settings of its runtime that permit more.
-import { mountsIn } from '../../sandbox/index.js'
+import { mountsIn } from '../sandbox/index.js'
 
 export type Container = 'docker' | 'podman' | 'kubernetes' | 'containerd' | 'lxc' | 'unknown'
 
@@ -53,79 +53,67 @@ export const describeContainer = (container: Container): string =>
 
 const PROFILE = 'deploy/seccomp-cordon.json'
 
-export const seccompFix = (container: Container | undefined): string => {
+/** For the two engines, for a pod, and for everything else. */
+interface Fixes {
+  readonly engine: (name: 'docker' | 'podman') => string
+  readonly pod: string
+  readonly other: string
+}
+
+const fixIn = (container: Container | undefined, { engine, pod, other }: Fixes): string => {
   switch (container) {
     case 'docker':
     case 'podman':
-      return `${container} run --security-opt seccomp=${PROFILE} … (the file is in the package cordon)`
+      return engine(container)
     case 'kubernetes':
     case 'containerd':
-      return (
-        `copy ${PROFILE} of the package cordon to /var/lib/kubelet/seccomp/ of the node, and add to the ` +
-        'securityContext: seccompProfile: { type: Localhost, localhostProfile: seccomp-cordon.json }'
-      )
+      return pod
     case 'lxc':
     case 'unknown':
     case undefined:
-      return `start the container with the seccomp profile ${PROFILE} of the package cordon`
+      return other
   }
 }
 
-export const setfcapFix = (container: Container | undefined): string => {
-  switch (container) {
-    case 'docker':
-    case 'podman':
-      return `${container} run --user 1000:1000 … (or --cap-add SETFCAP)`
-    case 'kubernetes':
-    case 'containerd':
-      return (
-        'add to the securityContext: runAsNonRoot: true, runAsUser: 1000 ' + '(or capabilities: { add: [SETFCAP] })'
-      )
-    case 'lxc':
-    case 'unknown':
-    case undefined:
-      return 'run as another user than root, or with the capability CAP_SETFCAP'
-  }
-}
+export const seccompFix = (container: Container | undefined): string =>
+  fixIn(container, {
+    engine: (name) => `${name} run --security-opt seccomp=${PROFILE} … (the file is in the package cordon)`,
+    pod:
+      `copy ${PROFILE} of the package cordon to /var/lib/kubelet/seccomp/ of the node, and add to the ` +
+      'securityContext: seccompProfile: { type: Localhost, localhostProfile: seccomp-cordon.json }',
+    other: `start the container with the seccomp profile ${PROFILE} of the package cordon`,
+  })
 
-export const apparmorFix = (container: Container | undefined): string => {
-  const load = 'sudo apparmor_parser -r deploy/apparmor-cordon'
-  switch (container) {
-    case 'docker':
-    case 'podman':
-      return `${load}, then: ${container} run --security-opt apparmor=cordon …`
-    case 'kubernetes':
-    case 'containerd':
-      return (
-        `on the node: ${load}, then add to the securityContext: ` +
-        'appArmorProfile: { type: Localhost, localhostProfile: cordon }'
-      )
-    case 'lxc':
-    case 'unknown':
-    case undefined:
-      return `${load}, and run this under the profile: aa-exec -p cordon -- COMMAND`
-  }
-}
+export const setfcapFix = (container: Container | undefined): string =>
+  fixIn(container, {
+    engine: (name) => `${name} run --user 1000:1000 … (or --cap-add SETFCAP)`,
+    pod: 'add to the securityContext: runAsNonRoot: true, runAsUser: 1000 (or capabilities: { add: [SETFCAP] })',
+    other: 'run as another user than root, or with the capability CAP_SETFCAP',
+  })
+
+const LOAD = 'sudo apparmor_parser -r deploy/apparmor-cordon'
+
+export const apparmorFix = (container: Container | undefined): string =>
+  fixIn(container, {
+    engine: (name) => `${LOAD}, then: ${name} run --security-opt apparmor=cordon …`,
+    pod:
+      `on the node: ${LOAD}, then add to the securityContext: ` +
+      'appArmorProfile: { type: Localhost, localhostProfile: cordon }',
+    other: `${LOAD}, and run this under the profile: aa-exec -p cordon -- COMMAND`,
+  })
 
 // Root of a container without users of its own could write kernel settings, such as the program for core dumps.
 const NEVER_AS_ROOT = 'never as root: it could then change settings of the host'
+const UNMASKED = { docker: 'systempaths=unconfined', podman: 'unmask=ALL' } as const
 
-export const unmaskFix = (container: Container | undefined): string => {
-  switch (container) {
-    case 'docker':
-      return `docker run --security-opt systempaths=unconfined --user 1000:1000 … (${NEVER_AS_ROOT})`
-    case 'podman':
-      return `podman run --security-opt unmask=ALL --user 1000:1000 … (${NEVER_AS_ROOT})`
-    case 'kubernetes':
-    case 'containerd':
-      return (
-        'in a pod with users of its own, add: hostUsers: false, and to the securityContext: procMount: Unmasked ' +
-        '(the restricted standard forbids it)'
-      )
-    case 'lxc':
-    case 'unknown':
-      return `start the container without masks over /proc (${NEVER_AS_ROOT})`
-    case undefined:
-      return 'unmount everything over /proc'
-  }
-}
+export const unmaskFix = (container: Container | undefined): string =>
+  fixIn(container, {
+    engine: (name) => `${name} run --security-opt ${UNMASKED[name]} --user 1000:1000 … (${NEVER_AS_ROOT})`,
+    pod:
+      'in a pod with users of its own, add: hostUsers: false, and to the securityContext: procMount: Unmasked ' +
+      '(the restricted standard forbids it)',
+    other:
+      container === undefined
+        ? 'unmount everything over /proc'
+        : `start the container without masks over /proc (${NEVER_AS_ROOT})`,
+  })

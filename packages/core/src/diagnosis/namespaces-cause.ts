@@ -1,5 +1,5 @@
 // Why this host refuses the namespaces form of a cell. The launcher names the step and the system call that failed.
-import type { HostFacts } from '../../sandbox/index.js'
+import type { HostFacts } from '../sandbox/index.js'
 
 import { apparmorFix, describeContainer, seccompFix, setfcapFix } from './container.js'
 import type { HostSettings } from './host-settings.js'
@@ -13,14 +13,7 @@ interface Cause {
 
 /** The calls that build the root of a cell, and `clone`, which makes its namespaces. */
 const CALLS = [
-  'clone',
-  'fsopen',
-  'fsconfig',
-  'fsmount',
-  'move_mount',
-  'open_tree',
-  'mount_setattr',
-  'pivot_root',
+  ...['clone', 'fsopen', 'fsconfig', 'fsmount', 'move_mount', 'open_tree', 'mount_setattr', 'pivot_root'],
   'umount2',
 ]
 

@@ -1,10 +1,8 @@
 // Which container engine answers here, and how to start one.
-import { engineSockets, trySockets } from '../../sandbox/index.js'
-import type { SilentSocket } from '../../sandbox/index.js'
+import { engineSockets, trySockets } from '../sandbox/index.js'
+import type { SilentSocket } from '../sandbox/index.js'
 
-import type { EngineDiagnosis } from './diagnosis.js'
-
-type Variables = Readonly<Record<string, string | undefined>>
+import type { EngineDiagnosis, Variables } from './diagnosis.js'
 
 export const examineEngine = async (environment: Variables): Promise<EngineDiagnosis> => {
   const { found, silent } = await trySockets(engineSockets(environment))

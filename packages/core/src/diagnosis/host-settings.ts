@@ -3,12 +3,13 @@ import { existsSync, mkdtempSync, rmdirSync } from 'node:fs'
 import { release, tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { reasonOf } from '../../errors/index.js'
-import { textOfFile, readLink } from '../../platform/index.js'
-import { lookUp, mountsIn } from '../../sandbox/index.js'
+import { reasonOf } from '../errors/index.js'
+import { textOfFile, readLink } from '../platform/index.js'
+import { lookUp, mountsIn } from '../sandbox/index.js'
 
 import { containerOf, isInFirstNamespaces } from './container.js'
 import type { Container } from './container.js'
+import type { Variables } from './diagnosis.js'
 
 /** Undefined: the host does not have the setting. */
 export interface HostSettings {
@@ -35,7 +36,7 @@ export interface HostSettings {
 
 const SETFCAP = 31n
 
-export const readHostSettings = (environment: Readonly<Record<string, string | undefined>>): HostSettings => {
+export const readHostSettings = (environment: Variables): HostSettings => {
   const { PATH: searchPath = '' } = environment
   const mounts = read('/proc/self/mountinfo') ?? ''
   const status = read('/proc/self/status') ?? ''

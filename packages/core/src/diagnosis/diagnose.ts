@@ -1,5 +1,5 @@
 // Why a host lacks a mechanism, and how to enable it: pure, from probes and settings.
-import type { HostFacts } from '../../sandbox/index.js'
+import type { HostFacts } from '../sandbox/index.js'
 
 import { unmaskFix } from './container.js'
 import type { HostSettings } from './host-settings.js'
@@ -16,18 +16,18 @@ export type ProbedHost = Pick<
   'launcher' | 'namespaces' | 'ownProc' | 'landlock' | 'mounts' | 'listener' | 'cgroup'
 >
 
-export const diagnose = (host: ProbedHost, settings: HostSettings): readonly Finding[] => [
-  ...(host.namespaces.held
-    ? []
-    : [namespacesFinding(host.namespaces, host.launcher, isOuterCell(host, settings), settings)]),
-  ...(host.namespaces.held && !host.ownProc.held ? [procFinding(host.ownProc.problem, settings)] : []),
-  ...landlockFindings(host, settings),
-  ...(host.listener.held || !host.landlock.held
-    ? []
-    : [listenerFinding(host.listener.problem, isOuterCell(host, settings))]),
-  ...(host.cgroup.held ? [] : [cgroupFinding(host.cgroup.problem, isOuterCell(host, settings), settings)]),
-  ...temporaryFindings(settings),
-]
+export const diagnose = (host: ProbedHost, settings: HostSettings): readonly Finding[] => {
+  const { namespaces, ownProc, landlock, listener, cgroup, launcher } = host
+  const isInCell = isOuterCell(host, settings)
+  return [
+    ...(namespaces.held ? [] : [namespacesFinding(namespaces, launcher, isInCell, settings)]),
+    ...(namespaces.held && !ownProc.held ? [procFinding(ownProc.problem, settings)] : []),
+    ...landlockFindings(host, settings),
+    ...(listener.held || !landlock.held ? [] : [listenerFinding(listener.problem, isInCell)]),
+    ...(cgroup.held ? [] : [cgroupFinding(cgroup.problem, isInCell, settings)]),
+    ...temporaryFindings(settings),
+  ]
+}
 
 const temporaryFindings = ({ temporaryFolder, temporaryProblem }: HostSettings): readonly Finding[] =>
   temporaryProblem === undefined
@@ -75,37 +75,11 @@ const landlockFindings = (host: ProbedHost, settings: HostSettings): readonly Fi
       }))
 }
 
+const WITHOUT_LANDLOCK =
+  'Landlock: second barrier for files, the only one for programs; required by the forms that `auto` takes'
+
 const findingsOfLandlock = ({ landlock }: ProbedHost, settings: HostSettings): readonly Finding[] => {
-  if (!landlock.held) {
-    const what =
-      'Landlock: second barrier for files, the only one for programs; required by the forms that `auto` takes'
-    if (olderThan(settings.kernel, 5, 13))
-      return [{ what, because: `Linux ${settings.kernel} does not have it (5.13)`, fix: 'use a newer kernel' }]
-    if (settings.securityModules?.includes('landlock') === false) {
-      return [
-        {
-          what,
-          because: `it is not among the active security modules (${settings.securityModules.join(',')})`,
-          fix: `boot with lsm=landlock,${settings.securityModules.join(',')}`,
-        },
-      ]
-    }
-    if (settings.seccompMode === '2')
-      return [
-        {
-          what,
-          because: `a seccomp filter refuses its calls (${landlock.problem})`,
-          fix: 'use a container runtime of 2022 or later, whose default profile permits Landlock',
-        },
-      ]
-    return [
-      {
-        what,
-        because: `${landlock.stage}: ${landlock.problem}`,
-        fix: 'boot with landlock in the lsm= list; the kernel needs CONFIG_SECURITY_LANDLOCK',
-      },
-    ]
-  }
+  if (!landlock.held) return [{ what: WITHOUT_LANDLOCK, ...landlockCause(landlock, settings) }]
   const missing = [
     ...(landlock.abi < 3 ? ['truncation (Linux 6.2)'] : []),
     ...(landlock.abi < 4 ? ['TCP ports (6.7)'] : []),
@@ -120,6 +94,27 @@ const findingsOfLandlock = ({ landlock }: ProbedHost, settings: HostSettings): r
       fix: 'use a newer kernel; the table shows where other mechanisms enforce these',
     },
   ]
+}
+
+const landlockCause = (
+  { stage, problem }: Extract<HostFacts['landlock'], { readonly held: false }>,
+  { kernel, securityModules: modules, seccompMode }: HostSettings,
+): Omit<Finding, 'what'> => {
+  if (olderThan(kernel, 5, 13)) return { because: `Linux ${kernel} does not have it (5.13)`, fix: 'use a newer kernel' }
+  if (modules?.includes('landlock') === false)
+    return {
+      because: `it is not among the active security modules (${modules.join(',')})`,
+      fix: `boot with lsm=landlock,${modules.join(',')}`,
+    }
+  if (seccompMode === '2')
+    return {
+      because: `a seccomp filter refuses its calls (${problem})`,
+      fix: 'use a container runtime of 2022 or later, whose default profile permits Landlock',
+    }
+  return {
+    because: `${stage}: ${problem}`,
+    fix: 'boot with landlock in the lsm= list; the kernel needs CONFIG_SECURITY_LANDLOCK',
+  }
 }
 
 const listenerFinding = (problem: string, inside: boolean): Finding => ({

@@ -1,0 +1,5 @@
+export { describeContainer } from './container.js'
+export { examineEngine } from './container-engine.js'
+export { DEFAULT_PROCESSES } from './diagnosis.js'
+export type { EngineDiagnosis, FormDiagnosis, HostDiagnosis } from './diagnosis.js'
+export { examineHost } from './examine-host.js'
