@@ -19,7 +19,7 @@ export const ROOM_ORDER: Readonly<Record<string, readonly (readonly string[])[]>
     ['sandbox', 'egress', 'manifest', 'door'],
     ['runtime', 'diagnosis'],
     ['line'],
-    ['settings'],
+    ['settings', 'records'],
     ['products'],
     ['run'],
     ['hook'],

@@ -4,14 +4,16 @@ import type { CommandHelp } from '../line/help.js'
 import type { Command, CommandSource, ListedCommand, Product } from '../products/product.js'
 import { RUN_HELP } from '../run/request/run-options.js'
 
-import { APPROVALS_HELP } from './approvals/approvals-help.js'
-import { COMPLETION_HELP } from './completion/completion-help.js'
-import { DEMO_HELP } from './demo/demo-help.js'
-import { DOCTOR_HELP } from './doctor/doctor-help.js'
-import { EXPLAIN_HELP } from './explain/explain-help.js'
-import { LOG_HELP } from './log/log-help.js'
-import { WHY_HELP } from './log/why-help.js'
-import { POLICY_HELP } from './policy/policy-help.js'
+import {
+  APPROVALS_HELP,
+  COMPLETION_HELP,
+  DEMO_HELP,
+  DOCTOR_HELP,
+  EXPLAIN_HELP,
+  LOG_HELP,
+  POLICY_HELP,
+  WHY_HELP,
+} from './help-texts.js'
 
 export const COMMANDS: Readonly<Record<string, Command>> = {
   run: { help: RUN_HELP, load: async () => (await import('./run/run.js')).run },

@@ -5,12 +5,15 @@ import { parse } from 'yaml'
 
 import { loadRules } from '../gate/index.js'
 import { parseAbsolutePath } from '../policy/index.js'
+import { openRecord } from '../runtime/assemble/index.js'
+import { openAuditLog } from '../runtime/audit/index.js'
 import { removeRule, userRulesIn } from '../runtime/rule-files/index.js'
 import { isMapping } from '../shapes/index.js'
 
 import type { Environment } from '../line/command-line.js'
-import { configFolderOf, homeOf, stateFolderOf } from '../settings/own-folders.js'
+import { auditPathOf, configFolderOf, homeOf, stateFolderOf } from '../settings/own-folders.js'
 import { ALWAYS_ID } from './always-rule.js'
+import { withLog } from './record.js'
 import { listSessions } from './session-approvals.js'
 
 export interface GivenApproval {
@@ -23,6 +26,25 @@ export interface GivenApproval {
   readonly expires_at?: string
   readonly because: string
   readonly revoke: () => Promise<void> | void
+}
+
+/** Records it before it takes effect, like every change of what may run. */
+export const revokeApproval = async (
+  { id, kind, command, revoke }: GivenApproval,
+  environment: Environment,
+): Promise<void> => {
+  await withLog(openAuditLog({ path: auditPathOf(environment, homeOf(environment)) }), (audit) =>
+    openRecord({ record: audit.append }).emit({
+      type: 'policy.changed',
+      call_id: null,
+      change: kind === 'always' ? 'rules' : 'approval',
+      because: `"${kind}" was revoked: ${id}: ${command}`,
+      tool: null,
+      policy_hash: null,
+      permission_state: { mode: 'default', rules: [], policy_sources: [], interactive: true, managed_only: [] },
+    }),
+  )
+  await revoke()
 }
 
 export const givenApprovals = (environment: Environment, now: number): readonly GivenApproval[] => [

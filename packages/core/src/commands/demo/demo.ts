@@ -3,9 +3,9 @@
 import { join } from 'node:path'
 
 import { pathRead, pathWrite, text } from '../../gate/index.js'
+import { parseAbsolutePath, parsePolicy, resolvePolicy } from '../../policy/index.js'
 import { createCordon, processTool, tool } from '../../runtime/index.js'
 import type { Cordon, ToolDefinition, ToolResult } from '../../runtime/index.js'
-import { parseAbsolutePath, parsePolicy, resolvePolicy } from '../../policy/index.js'
 import { describeViolation, openSandbox } from '../../sandbox/index.js'
 
 import type { CommandLine } from '../../line/command-line.js'

@@ -1,10 +1,11 @@
 // `cordon explain`: an error and its fix, from the tables of the core and of the installed packages.
 import { ERRORS } from '../../errors/index.js'
 import type { ErrorTable } from '../../errors/index.js'
+import { nearestKey } from '../../policy/index.js'
+
 import { usage } from '../../line/arguments.js'
 import type { CommandLine } from '../../line/command-line.js'
 import { STDOUT, jsonLine, paintFor, writeText } from '../../line/text/console-text.js'
-import { nearestKey } from '../../policy/index.js'
 import { installedProductNames, loadProductIfAny } from '../../products/installed-products.js'
 
 const COMMAND = 'cordon explain'

@@ -3,8 +3,8 @@ import type { CordonEvent } from '../../runtime/index.js'
 
 import { oneLine } from '../../line/text/console-text.js'
 import type { Paint } from '../../line/text/console-text.js'
-import { asWord } from '../../line/text/shell-word.js'
 import { counted } from '../../line/text/counted.js'
+import { asWord } from '../../line/text/shell-word.js'
 
 /** One line: time, type, call and summary. */
 export const renderEvent = (event: CordonEvent, paint: Paint): string => {
@@ -107,8 +107,7 @@ const summaryOf = (event: CordonEvent): string => {
           ? `more than ${String(event.entries)} entries about the network; the rest is summed up when the call has ended`
           : `beyond ${String(event.entries)} entries: ${counted(event.sum.connections, 'connection')} and ` +
             `${counted(event.sum.requests, 'request')} to ` +
-            `${counted(event.sum.hosts.length + event.sum.more_hosts, 'host')}, ` +
-            `${String(event.sum.bytes_sent)} bytes out, ${String(event.sum.bytes_received)} in`
+            `${counted(event.sum.hosts.length + event.sum.more_hosts, 'host')}, ${trafficOf(event.sum)}`
       }`
     case 'audit.began':
       return `file ${String(event.file)} of the log`
@@ -131,23 +130,11 @@ const TREATMENTS = { http: 'HTTP only', stream: 'any protocol', direct: 'not loo
 
 const WEB = { http: 80, https: 443 } as const
 
-const requestText = ({
-  scheme,
-  host,
-  port,
-  method,
-  path,
-  status,
-  bytes_sent: sent,
-  bytes_received: received,
-  rule,
-  credentials,
-  redactions,
-  problem,
-}: OfType<'egress.request'>): string => {
+const requestText = (event: OfType<'egress.request'>): string => {
+  const { scheme, host, port, method, path, status, rule, credentials, redactions, problem } = event
   const place = `${scheme}://${host}${port === WEB[scheme] ? '' : `:${String(port)}`}${path}`
   const details = [
-    `${String(sent)} bytes out, ${String(received)} in`,
+    trafficOf(event),
     `by ${rule}`,
     ...(credentials.length === 0 ? [] : [`with ${credentials.join(', ')}`]),
     ...(redactions === 0 ? [] : [`${String(redactions)} redacted`]),
@@ -156,8 +143,16 @@ const requestText = ({
   return `${method} ${place}: ${status === null ? 'no answer' : String(status)} (${details.join('; ')})`
 }
 
-const passedBy = ({ bytes_sent: sent, bytes_received: received }: OfType<'egress.closed'>): string =>
-  sent + received === 0 ? '' : `, ${String(sent)} bytes out, ${String(received)} in`
+interface Traffic {
+  readonly bytes_sent: number
+  readonly bytes_received: number
+}
+
+export const trafficOf = ({ bytes_sent: sent, bytes_received: received }: Traffic): string =>
+  `${String(sent)} bytes out, ${String(received)} in`
+
+const passedBy = (traffic: Traffic): string =>
+  traffic.bytes_sent + traffic.bytes_received === 0 ? '' : `, ${trafficOf(traffic)}`
 
 /** The words of a command. Undefined where only their hash was recorded, or they were too long. */
 export const commandIn = (text: string | undefined): string | undefined => {

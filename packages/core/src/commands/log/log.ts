@@ -13,13 +13,12 @@ import type { Arguments } from '../../line/arguments.js'
 import type { CommandLine } from '../../line/command-line.js'
 import { STDERR, STDOUT, oneLine, paintFor, writeFully, writeText } from '../../line/text/console-text.js'
 import type { Paint } from '../../line/text/console-text.js'
-import { EXPORT_FORMATS } from './export-formats.js'
-import { auditPathOf } from '../../settings/own-folders.js'
-import { exportLog, warnOfChange } from './log-export.js'
-import type { ExportSettings } from './log-export.js'
-import { renderEvent } from './log-text.js'
-import { parseSince } from '../../line/text/time-words.js'
 import { counted } from '../../line/text/counted.js'
+import { parseSince } from '../../line/text/time-words.js'
+import { auditPathOf } from '../../settings/own-folders.js'
+import { EXPORT_FORMATS, eventFilter, exportLog, warnOfChange } from '../../records/index.js'
+import type { EventFilter, ExportSettings } from '../../records/index.js'
+import { renderEvent } from './log-text.js'
 
 const COMMAND = 'cordon log'
 const ACTIONS = ['show', 'follow', 'verify', 'export'] as const
@@ -80,35 +79,13 @@ const report = (found: AuditReport, path: string, json: boolean, paint: Paint): 
   return found.isIntact ? 0 : EXIT_TAMPERED
 }
 
-type Filter = (event: CordonEvent) => boolean
-
-const filterOf = (values: Arguments['values']): Filter => {
-  const call = values.get('call')?.[0]
-  const types = (values.get('type') ?? []).map(typesOf)
-  const from = sinceOf(values)
-  const host = values.get('host')?.[0]?.toLowerCase()
-  return (event) =>
-    (call === undefined || event.call_id?.startsWith(call) === true) &&
-    (types.length === 0 || types.some((those) => those.includes(event.type))) &&
-    (from === undefined || Date.parse(event.timestamp) >= from) &&
-    (host === undefined || hostIn(event)?.toLowerCase() === host)
-}
-
-/** The host that an event is about. */
-const hostIn = (event: CordonEvent): string | undefined => {
-  if ('host' in event) return event.host
-  const violation = event.type === 'sandbox.violation' ? event.violation : undefined
-  switch (violation?.kind) {
-    case 'lookup':
-      return violation.name
-    case 'egress':
-      return violation.host
-    case 'connect':
-      return 'name' in violation ? violation.name : 'address' in violation ? violation.address : undefined
-    default:
-      return undefined
-  }
-}
+const filterOf = (values: Arguments['values']): EventFilter =>
+  eventFilter({
+    call: values.get('call')?.[0],
+    types: (values.get('type') ?? []).flatMap(typesOf),
+    from: sinceOf(values),
+    host: values.get('host')?.[0],
+  })
 
 export const sinceOf = (values: Arguments['values']): number | undefined => {
   const since = values.get('since')?.[0]
@@ -139,7 +116,7 @@ const unknownTypeFix = (text: string): string => {
 }
 
 /** False when nobody reads the output any more. */
-type Print = (line: LogLine, filter: Filter) => boolean
+type Print = (line: LogLine, filter: EventFilter) => boolean
 
 const printer =
   (json: boolean, paint: Paint): Print =>
@@ -159,10 +136,10 @@ const textOf = (event: CordonEvent, paint: Paint): string => {
   }
 }
 
-const show = async (path: string, filter: Filter, print: Print, call: string | undefined): Promise<number> => {
+const show = async (path: string, filter: EventFilter, print: Print, call: string | undefined): Promise<number> => {
   const reader = createLogReader(path)
   let found = 0
-  const noting: Filter = (event) => {
+  const noting: EventFilter = (event) => {
     const passes = filter(event)
     found += passes ? 1 : 0
     return passes
@@ -179,7 +156,7 @@ const show = async (path: string, filter: Filter, print: Print, call: string | u
 
 const POLL_MS = 250
 
-const follow = async (path: string, filter: Filter, print: Print, fromThen: boolean): Promise<number> => {
+const follow = async (path: string, filter: EventFilter, print: Print, fromThen: boolean): Promise<number> => {
   const reader = createLogReader(path)
   // Without --since existing entries are skipped.
   for await (const line of reader.lines()) if (fromThen && !print(line, filter)) return 0

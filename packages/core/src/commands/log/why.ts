@@ -6,7 +6,6 @@ import { fail } from '../../errors/index.js'
 import type { PermissionDecision } from '../../gate/index.js'
 import { LIMIT_FORMS, LIMIT_NAMES, renderSize, renderTime } from '../../policy/index.js'
 import type { Limits } from '../../policy/index.js'
-import { createLogReader, readLine } from '../../runtime/index.js'
 import type { CordonEvent } from '../../runtime/index.js'
 import type { SandboxProfile } from '../../sandbox/index.js'
 
@@ -14,10 +13,12 @@ import { usage } from '../../line/arguments.js'
 import type { CommandLine } from '../../line/command-line.js'
 import { STDERR, STDOUT, oneLine, paintFor, writeText } from '../../line/text/console-text.js'
 import type { Paint } from '../../line/text/console-text.js'
-import { commandIn, renderEvent, whyCallEnded } from './log-text.js'
-import { auditPathOf } from '../../settings/own-folders.js'
-import { networkLines } from './reached-text.js'
 import { measuredText, mechanismsText } from '../../line/text/usage-text.js'
+import { auditPathOf } from '../../settings/own-folders.js'
+import { callEvents, deniedMeanwhile, onePerPackage } from '../../records/index.js'
+import type { DeniedEvent } from '../../records/index.js'
+import { commandIn, renderEvent, whyCallEnded } from './log-text.js'
+import { networkLines } from './reached-text.js'
 
 const EXIT_UNKNOWN = 1
 const OF_A_TEAM = 'for a call of a team: cordon why ID (see: cordon team calls list)'
@@ -33,7 +34,7 @@ export const why = async ({ given, environment }: CommandLine): Promise<number> 
       problem: 'there is no such log',
       fix: `name it with --log, or set CORDON_AUDIT; ${OF_A_TEAM}`,
     })
-  const events = await eventsOf(path, wanted)
+  const events = await callEvents(path, wanted)
   if (events.length === 0) {
     writeText(
       STDERR,
@@ -47,72 +48,19 @@ export const why = async ({ given, environment }: CommandLine): Promise<number> 
     STDOUT,
     given.switches.has('json')
       ? events.map((event) => `${JSON.stringify(event)}\n`).join('')
-      : renderCall(events, wanted === 'last' ? await refusedMeanwhile(path, events) : [], paint),
+      : renderCall(events, wanted === 'last' ? await deniedMeanwhile(path, events) : [], paint),
   )
   return 0
 }
 
-/** Calls that run at the same time have their events among each other. So "last" is looked up first. */
-const eventsOf = async (path: string, wanted: string): Promise<readonly CordonEvent[]> => {
-  const start = wanted === 'last' ? await lastCallIn(path) : wanted
-  const found: CordonEvent[] = []
-  if (start === undefined) return found
-  for await (const event of callEventsIn(path)) {
-    if (!event.call_id.startsWith(start)) continue
-    // The start of several ids means the first.
-    if (found[0] === undefined || found[0].call_id === event.call_id) found.push(event)
-  }
-  return found
-}
+const MOST_DENIED = 5
 
-/** The id of the call with the last event. */
-const lastCallIn = async (path: string): Promise<string | undefined> => {
-  let last: string | undefined
-  for await (const { call_id: id } of callEventsIn(path)) last = id
-  return last
-}
+const deniedLine = ({ tool, reason, call_id: id }: DeniedEvent): Line => [
+  'refused',
+  `${tool} while it ran: ${reason}; see: cordon why ${id.slice(0, 8)}`,
+]
 
-type CallEvent = CordonEvent & { readonly call_id: string }
-
-async function* callEventsIn(path: string): AsyncGenerator<CallEvent> {
-  const reader = createLogReader(path)
-  try {
-    for await (const { text } of reader.lines()) {
-      const read = readLine(text)
-      if (read.kind === 'unreadable') continue
-      const { event } = read.line
-      if (isOfCall(event)) yield event
-    }
-  } finally {
-    await reader.close()
-  }
-}
-
-const isOfCall = (event: CordonEvent): event is CallEvent => typeof event.call_id === 'string'
-
-/**
- * An MCP server ends after the calls of its tools, so its cell is the last call of a session. A user who asks about
- * the last call usually means the refused one.
- */
-const refusedMeanwhile = async (path: string, cell: readonly CordonEvent[]): Promise<readonly Line[]> => {
-  const [first, last] = [cell[0]?.event_id, cell.at(-1)?.event_id]
-  const found: Line[] = []
-  let isMeanwhile = false
-  for await (const event of callEventsIn(path)) {
-    isMeanwhile ||= event.event_id === first
-    if (isMeanwhile && event.type === 'tool.denied' && event.call_id !== cell[0]?.call_id)
-      found.push([
-        'refused',
-        `${event.tool} while it ran: ${event.reason}; see: cordon why ${event.call_id.slice(0, 8)}`,
-      ])
-    if (event.event_id === last) break
-  }
-  return found.slice(-MOST_REFUSED)
-}
-
-const MOST_REFUSED = 5
-
-const renderCall = (events: readonly CordonEvent[], refused: readonly Line[], paint: Paint): string => {
+const renderCall = (events: readonly CordonEvent[], denied: readonly DeniedEvent[], paint: Paint): string => {
   const decisions = events.flatMap((event) =>
     event.type === 'permission.evaluated' ? [event.permission_decision] : [],
   )
@@ -133,7 +81,7 @@ const renderCall = (events: readonly CordonEvent[], refused: readonly Line[], pa
     ...(events.some(({ type }) => type === 'sandbox.unconfined') ? [UNCONFINED] : []),
     ...networkLines(events),
     ...events.flatMap(usageLines),
-    ...refused,
+    ...denied.slice(-MOST_DENIED).map(deniedLine),
   ]
   return [
     `${paint('bold', oneLine(whyCallEnded(events)))}\n\n`,
@@ -214,27 +162,3 @@ const decisionLines = (
     (text) => [PERMITTED.has(decision) ? 'to stop it' : 'change', text] as const,
   ),
 ]
-
-/** Of the refused files in a package only the first, with the number of the others. */
-const onePerPackage = (events: readonly CordonEvent[]): readonly CordonEvent[] => {
-  const counts = new Map<string, number>()
-  for (const event of events) {
-    const name = packageOf(event)
-    if (name !== undefined) counts.set(name, (counts.get(name) ?? 0) + 1)
-  }
-  return events.flatMap((event) => {
-    const name = packageOf(event)
-    if (name === undefined || event.type !== 'sandbox.violation') return [event]
-    const count = counts.get(name)
-    if (count === undefined) return []
-    counts.delete(name)
-    return count === 1
-      ? [event]
-      : [{ ...event, description: `${event.description}, and ${String(count - 1)} more in ${name} (--json has all)` }]
-  })
-}
-
-const packageOf = (event: CordonEvent): string | undefined =>
-  event.type === 'sandbox.violation' && event.violation.kind === 'file'
-    ? /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(event.violation.path)?.[0]
-    : undefined

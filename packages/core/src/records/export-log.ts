@@ -1,12 +1,13 @@
 // `cordon log export`: writes entries for other systems, and remembers its position in a file.
 import { readFileSync } from 'node:fs'
 
-import { codeOf, fail, messageOf } from '../../errors/index.js'
-import { replaceFile } from '../../platform/index.js'
-import { createLogReader, readLine } from '../../runtime/index.js'
-import type { CordonEvent, LogLine } from '../../runtime/index.js'
+import { codeOf, fail, messageOf } from '../errors/index.js'
+import { replaceFile } from '../platform/index.js'
+import { createLogReader, readLine } from '../runtime/index.js'
+import type { LogLine } from '../runtime/index.js'
 
-import { STDERR, STDOUT, oneLine, writeFully, writeText } from '../../line/text/console-text.js'
+import { STDERR, STDOUT, oneLine, writeFully, writeText } from '../line/text/console-text.js'
+import type { EventFilter } from './call-events.js'
 import { fromLogLine, renderExported } from './export-formats.js'
 import type { ExportFormat, Exported } from './export-formats.js'
 
@@ -22,7 +23,7 @@ const EXIT_TAMPERED = 1
 export const exportLog = async (
   path: string,
   { format, cursor }: ExportSettings,
-  filter: (event: CordonEvent) => boolean,
+  filter: EventFilter,
 ): Promise<number> => {
   const known = readCursor(cursor, isLogMark)
   const reader = createLogReader(path)

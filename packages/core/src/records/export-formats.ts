@@ -1,7 +1,7 @@
 // Log entries in the formats of security systems.
-import type { AuditLine } from '../../runtime/index.js'
+import type { AuditLine } from '../runtime/index.js'
 
-import { version } from '../../line/text/version.js'
+import { version } from '../line/text/version.js'
 
 export const EXPORT_FORMATS = ['jsonl', 'cloudevents', 'ocsf', 'otlp'] as const
 export type ExportFormat = (typeof EXPORT_FORMATS)[number]
