@@ -1,14 +1,14 @@
 // The commands of `cordon`, and the choice of one by the first word.
 import { CordonError, fail } from '../errors/index.js'
 import { nearestKey } from '../policy/index.js'
-import { STDOUT, writeText } from '../line/text/console-text.js'
-import { version } from '../line/text/version.js'
 
-import { PRODUCTS, loadProduct, loadProductIfAny, productOf } from '../products/installed-products.js'
 import { parseArguments, parseScattered } from '../line/arguments.js'
-import type { CommandLine, Environment } from '../line/command-line.js'
+import type { CommandLine, Environment } from '../line/arguments.js'
 import { reportFailure, reportRefusal } from '../line/failure.js'
 import { renderHelp, renderList } from '../line/help.js'
+import { STDOUT, writeText } from '../line/text/console-text.js'
+import { version } from '../line/text/version.js'
+import { PRODUCTS, loadProduct, loadProductIfAny, productOf } from '../products/installed-products.js'
 import type { Command, CommandSource } from '../products/product.js'
 import { COMMANDS, withSource } from './command-table.js'
 

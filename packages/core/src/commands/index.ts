@@ -1,7 +1,7 @@
 export { answerLocally } from './approvals/approvals.js'
 export { flag, unknownAction, usage, value, values } from '../line/arguments.js'
 export type { Arguments, Option } from '../line/arguments.js'
-export type { CommandLine, Environment } from '../line/command-line.js'
+export type { CommandLine, Environment } from '../line/arguments.js'
 export { EXIT_REFUSED, reportFailure, reportLines, reportRefusal } from '../line/failure.js'
 export type { CommandHelp } from '../line/help.js'
 export { FAILURES, brokenOff, keepCursor, readCursor, writeExported } from '../records/index.js'
@@ -52,10 +52,10 @@ export type { PolicyPlaces } from '../settings/policy-sources.js'
 export { backupBeside, copyNew, readSettingsFile, writeSettingsFile } from '../settings/settings-file.js'
 export { STDERR, STDOUT, jsonLine, oneLine, paintFor, writeFully, writeText } from '../line/text/console-text.js'
 export type { Paint } from '../line/text/console-text.js'
-export { counted } from '../line/text/counted.js'
+export { counted } from '../line/text/console-text.js'
 export { readGivenDocument } from '../line/text/given-document.js'
 export { idAmong } from '../line/text/named-id.js'
-export { asWord } from '../line/text/shell-word.js'
+export { shellWord as asWord } from '../platform/index.js'
 export {
   ageOf,
   renderFacts,

@@ -1,7 +1,7 @@
 // What `cordon hook` knows about a coding agent. Everything else about an agent is in its file of agents/.
 import type { JsonObject } from '../gate/index.js'
 
-import type { Environment } from '../line/command-line.js'
+import type { Environment } from '../line/arguments.js'
 
 /** One call that an agent is about to make, in the words of Cordon. */
 export interface AgentCall {

@@ -3,12 +3,11 @@ import { existsSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 
 import { codeOf, fail, reasonOf } from '../errors/index.js'
+import { shellWord } from '../platform/index.js'
 
 import { usage } from '../line/arguments.js'
-import type { Arguments } from '../line/arguments.js'
-import type { CommandLine, Environment } from '../line/command-line.js'
+import type { Arguments, CommandLine, Environment } from '../line/arguments.js'
 import { STDOUT, writeText } from '../line/text/console-text.js'
-import { asWord } from '../line/text/shell-word.js'
 import { backupBeside, copyNew, writeSettingsFile } from '../settings/settings-file.js'
 import { SCOPES } from './agent.js'
 import type { Agent, HookChange, Scope } from './agent.js'
@@ -34,7 +33,7 @@ export const placeOf = (
   if (scope === 'managed' && !given.switches.has('print') && process.geteuid?.() !== 0)
     throw fail('hook-needs-root', {
       path,
-      command: ['sudo', process.execPath, process.argv[1] ?? 'cordon', 'hook', ...words].map(asWord).join(' '),
+      command: ['sudo', process.execPath, process.argv[1] ?? 'cordon', 'hook', ...words].map(shellWord).join(' '),
     })
   return path
 }
@@ -103,9 +102,9 @@ const fixOf = (path: string, cause: unknown): string => {
     case 'EACCES':
     case 'EPERM':
     case 'EROFS':
-      return `make ${blocking} writable for this user: ls -ld ${asWord(blocking)} shows its owner`
+      return `make ${blocking} writable for this user: ls -ld ${shellWord(blocking)} shows its owner`
     default:
-      return `look at it: ls -ld ${asWord(blocking)}`
+      return `look at it: ls -ld ${shellWord(blocking)}`
   }
 }
 

@@ -3,13 +3,11 @@ import { realpathSync } from 'node:fs'
 import { resolve } from 'node:path'
 
 import { fail } from '../errors/index.js'
-import { statusAt } from '../platform/index.js'
+import { shellWord, statusAt } from '../platform/index.js'
 
 import { usage } from '../line/arguments.js'
-import type { Arguments } from '../line/arguments.js'
-import type { CommandLine, Environment } from '../line/command-line.js'
+import type { Arguments, CommandLine, Environment } from '../line/arguments.js'
 import { STDOUT, writeText } from '../line/text/console-text.js'
-import { asWord } from '../line/text/shell-word.js'
 import { filesWithHook } from './in-force/installed-hooks.js'
 import { SHARED_LAUNCHER, copiesFor, copyProgram, launcherOf } from './program/copy-program.js'
 import { scopeOption } from './agent.js'
@@ -121,7 +119,7 @@ export const uninstallHook = (agent: Agent, line: CommandLine): number => {
   const lines = [
     `The hook of ${agent.title} is no longer in ${path}.`,
     ...others.map(capital),
-    `Other projects may start the copy of Cordon in ${folder}. When no hook and no MCP entry needs it: rm -r ${asWord(folder)}`,
+    `Other projects may start the copy of Cordon in ${folder}. When no hook and no MCP entry needs it: rm -r ${shellWord(folder)}`,
   ]
   writeText(STDOUT, `${lines.join('\n')}\n`)
   return 0

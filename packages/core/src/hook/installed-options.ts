@@ -1,7 +1,5 @@
 // The options of an installed hook, as they stand in its command.
-import { unquotedWord } from '../platform/index.js'
-
-import { asWord } from '../line/text/shell-word.js'
+import { shellWord, unquotedWord } from '../platform/index.js'
 
 /** The words behind the name of the agent. Each of them is in quotes, as `quotedWord` writes them. */
 export const installedWords = (command: string, agent: string): readonly string[] =>
@@ -9,15 +7,15 @@ export const installedWords = (command: string, agent: string): readonly string[
     unquotedWord(groups?.['word'] ?? ''),
   )
 
-export const optionsText = (words: readonly string[]): string => words.map(asWord).join(' ')
+export const optionsText = (words: readonly string[]): string => words.map(shellWord).join(' ')
 
 /** Each option with its value. A word that begins with `--` begins one. */
 const optionsIn = (words: readonly string[]): readonly string[] =>
   words.reduce<readonly string[]>((found, word) => {
     const last = found.at(-1)
     return last === undefined || word.startsWith('--')
-      ? [...found, asWord(word)]
-      : [...found.slice(0, -1), `${last} ${asWord(word)}`]
+      ? [...found, shellWord(word)]
+      : [...found.slice(0, -1), `${last} ${shellWord(word)}`]
   }, [])
 
 /** Options of the old hook that the new one does not have. */

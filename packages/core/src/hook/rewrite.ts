@@ -2,8 +2,7 @@
 import { quotedWord } from '../platform/index.js'
 import { parseAbsolutePath } from '../policy/index.js'
 
-import type { Arguments } from '../line/arguments.js'
-import type { Environment } from '../line/command-line.js'
+import type { Arguments, Environment } from '../line/arguments.js'
 import { homeOf } from '../settings/own-folders.js'
 import { configFolderOf } from '../settings/own-folders.js'
 import { findPolicies } from '../settings/policy-sources.js'

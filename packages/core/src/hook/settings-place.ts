@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path'
 import { fail, reasonOf } from '../errors/index.js'
 import { PLATFORM } from '../platform/index.js'
 
-import type { Environment } from '../line/command-line.js'
+import type { Environment } from '../line/arguments.js'
 import { homeOf } from '../settings/own-folders.js'
 import { readSettingsFile } from '../settings/settings-file.js'
 import type { Agent, Scope } from './agent.js'

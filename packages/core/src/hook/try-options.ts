@@ -4,7 +4,7 @@ import { CordonError } from '../errors/index.js'
 import { surveyGrants } from '../sandbox/index.js'
 
 import { parseScattered } from '../line/arguments.js'
-import type { Environment } from '../line/command-line.js'
+import type { Environment } from '../line/arguments.js'
 import { prepareRun } from '../run/prepare-run.js'
 import { openRunLog, shieldedFrom, withLog } from '../run/record.js'
 import { parseRun } from '../run/request/run-request.js'

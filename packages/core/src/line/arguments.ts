@@ -137,3 +137,11 @@ const unknownOption = (given: string, options: readonly Option[], command: strin
     )
   return usage(`unknown option ${given}`, command, near === undefined ? undefined : `did you mean --${near}?`)
 }
+
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/** The words and the variables of this process. No other code of the command line reads them. */
+export interface CommandLine {
+  readonly given: Arguments
+  readonly environment: Environment
+}

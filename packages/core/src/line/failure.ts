@@ -1,8 +1,8 @@
 // Errors on stderr, and the exit statuses for them.
 import { CordonError } from '../errors/index.js'
 
-import type { Environment } from './command-line.js'
 import { STDERR, oneLine, paintFor, writeText } from './text/console-text.js'
+import type { Environment } from './arguments.js'
 
 /** Cordon refused, or could not build the boundary. */
 export const EXIT_REFUSED = 125

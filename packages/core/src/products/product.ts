@@ -3,10 +3,10 @@ import type { Logins } from '../egress/index.js'
 import type { ErrorTable } from '../errors/index.js'
 import type { ManifestKey, ManifestServer } from '../manifest/index.js'
 import type { AbsolutePath } from '../policy/index.js'
-import type { EgressOrder } from '../settings/egress-order.js'
 
-import type { CommandLine, Environment } from '../line/command-line.js'
+import type { CommandLine, Environment } from '../line/arguments.js'
 import type { CommandHelp } from '../line/help.js'
+import type { EgressOrder } from '../settings/egress-order.js'
 
 export interface Command {
   readonly help: CommandHelp

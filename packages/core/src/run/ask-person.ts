@@ -2,13 +2,13 @@
 import { randomUUID } from 'node:crypto'
 import { userInfo } from 'node:os'
 
-import { createSessionCount } from '../gate/index.js'
+import { createSessionCount, parseRules } from '../gate/index.js'
 import type { ApprovalAnswer, ApprovalGrant, JsonObject, JsonValue } from '../gate/index.js'
 import type { PolicyChange } from '../runtime/events/index.js'
 import type { ApprovalRequest } from '../runtime/index.js'
 
 import { visibleWord } from '../line/text/visible-text.js'
-import { ALWAYS_ID, alwaysRule, renderRule } from './always-rule.js'
+import { ALWAYS_ID, alwaysRule, renderRule, renderRuleItem } from './always-rule.js'
 import { gateWith } from './run-gate.js'
 import type { RunGate, PreparedRun } from './run-gate.js'
 import type { RunAnswer } from './run-prompt.js'
@@ -115,7 +115,6 @@ const askPerson = async (
 
 /** Whether an allow rule would prevent the next question. */
 const wouldHelp = async (input: JsonObject, { call, sessionId }: RunGate, prepared: PreparedRun): Promise<boolean> => {
-  const { parseRules } = await import('../gate/index.js')
   const { workspace, home } = prepared.order
   const extra = parseRules([alwaysRule(input, 'a trial')], 'a trial', { source: 'user', places: { workspace, home } })
   const trial = await gateWith(prepared, [...prepared.ruleSets, extra], sessionId).decide({
@@ -132,10 +131,7 @@ const addAlwaysRule = async (
   by: string,
   { ruleFile, order: { workspace, home } }: PreparedRun,
 ): Promise<string> => {
-  const [{ renderRuleItem }, { addRule }] = await Promise.all([
-    import('./always-rule.js'),
-    import('../runtime/rule-files/index.js'),
-  ])
+  const { addRule } = await import('../runtime/rule-files/index.js')
   const now = new Date().toISOString()
   const day = now.slice(0, 10)
   const rule = alwaysRule(input, `${by} approved exactly this, for always, at the prompt of cordon run on ${day}`)

@@ -2,7 +2,7 @@
 import { openContainers } from '../sandbox/index.js'
 import type { Sandbox } from '../sandbox/index.js'
 
-import type { Environment } from '../line/command-line.js'
+import type { Environment } from '../line/arguments.js'
 
 /** The environment may name the socket of the engine. */
 export const openContainerCells = async (

@@ -10,7 +10,7 @@ import { openAuditLog } from '../runtime/audit/index.js'
 import { removeRule, userRulesIn } from '../runtime/rule-files/index.js'
 import { isMapping } from '../shapes/index.js'
 
-import type { Environment } from '../line/command-line.js'
+import type { Environment } from '../line/arguments.js'
 import { auditPathOf, configFolderOf, homeOf, stateFolderOf } from '../settings/own-folders.js'
 import { ALWAYS_ID } from './always-rule.js'
 import { withLog } from './record.js'

@@ -4,7 +4,7 @@ import type { NetworkCall } from '../runtime/network/index.js'
 import type { CallResult, RunRequest, Sandbox } from '../sandbox/index.js'
 import { withoutUndefined } from '../shapes/index.js'
 
-import type { Environment } from '../line/command-line.js'
+import type { Environment } from '../line/arguments.js'
 import type { RunOrder } from './request/run-request.js'
 import type { Launch } from './attached-runner.js'
 import type { GrantedNetwork } from './run-network.js'

@@ -9,7 +9,7 @@ import { credentialFiles, programFiles, refuseOwnProgram, shieldOwnFiles } from 
 import type { OwnFile } from '../runtime/own-files/index.js'
 import { loadBounds, loadRuleFiles } from '../runtime/rule-files/index.js'
 
-import type { Environment } from '../line/command-line.js'
+import type { Environment } from '../line/arguments.js'
 import { ownFilesOf } from '../settings/own-files.js'
 import { configFolderOf, packageFolderOf, stateFolderOf } from '../settings/own-folders.js'
 import type { RunOrder } from './request/run-request.js'

@@ -1,5 +1,6 @@
 // The audit log of one typed command, and the record of a decision that nothing ran after.
 import { CordonError, fail } from '../errors/index.js'
+import { shellWord } from '../platform/index.js'
 import { openRecord } from '../runtime/assemble/index.js'
 import { auditOwnFiles, openAuditLog } from '../runtime/audit/index.js'
 import type { AuditLog } from '../runtime/audit/index.js'
@@ -7,8 +8,7 @@ import { decided, denied, recordArguments } from '../runtime/events/index.js'
 import type { RecordSettings } from '../runtime/events/index.js'
 import { shieldOwnFiles } from '../runtime/own-files/index.js'
 
-import type { CommandLine, Environment } from '../line/command-line.js'
-import { asWord } from '../line/text/shell-word.js'
+import type { CommandLine, Environment } from '../line/arguments.js'
 import { auditPathOf, homeOf } from '../settings/own-folders.js'
 import type { Decided } from './facts.js'
 import type { PreparedRun } from './run-gate.js'
@@ -84,7 +84,7 @@ export const recordRefusal = async (
   if (argv.length === 0 || !(error instanceof CordonError) || error.code.startsWith('audit-')) return
   try {
     await withLog(openAuditLog({ path: auditPathOf(environment, homeOf(environment)) }), (audit) => {
-      const words = recordArguments({ argv, line: argv.map(asWord).join(' ') }, recordSettingsOf(environment))
+      const words = recordArguments({ argv, line: argv.map(shellWord).join(' ') }, recordSettingsOf(environment))
       const how = { isDenied: true, because: 'the command was refused' }
       return recordDecision(openRecord({ record: audit.append }), refused, words, how)
     })

@@ -16,7 +16,7 @@ import type {
 } from '../sandbox/index.js'
 import { withoutUndefined } from '../shapes/index.js'
 
-import type { Environment } from '../line/command-line.js'
+import type { Environment } from '../line/arguments.js'
 import { STDERR, STDOUT } from '../line/text/console-text.js'
 import { controlJob } from './terminal/job-control.js'
 import { openOutput } from './output-sink.js'

@@ -7,7 +7,7 @@ import type { ManifestVerdict } from '../manifest/index.js'
 import { openGate } from '../runtime/assemble/index.js'
 import type { OwnFile } from '../runtime/own-files/index.js'
 
-import type { Environment } from '../line/command-line.js'
+import type { Environment } from '../line/arguments.js'
 import type { RunOrder } from './request/run-request.js'
 import { alwaysRule, renderRule } from './always-rule.js'
 import { RUN_TOOL, describeTyped, inputOf } from './run-tool.js'

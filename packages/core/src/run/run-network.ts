@@ -5,7 +5,7 @@ import { createCallNetworks, openNetwork, secretHostOf, withoutSecrets } from '.
 import type { NetworkCall } from '../runtime/network/index.js'
 import type { CallNetwork, CallResult, CellSettings } from '../sandbox/index.js'
 
-import type { Environment } from '../line/command-line.js'
+import type { Environment } from '../line/arguments.js'
 import type { EgressOrder } from '../settings/egress-order.js'
 import { loadProduct } from '../products/installed-products.js'
 

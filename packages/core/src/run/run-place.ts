@@ -2,7 +2,7 @@
 import { openSandbox } from '../sandbox/index.js'
 import type { Sandbox } from '../sandbox/index.js'
 
-import type { Environment } from '../line/command-line.js'
+import type { Environment } from '../line/arguments.js'
 import type { RunOrder } from './request/run-request.js'
 
 export interface RunPlace extends Pick<Sandbox, 'attach' | 'close'> {

@@ -3,11 +3,11 @@ import { resolve } from 'node:path'
 
 import { commandLine, describeTool, text } from '../gate/index.js'
 import type { GateTool, JsonObject, ParsedInput } from '../gate/index.js'
+import { shellWord } from '../platform/index.js'
 import { policyHash } from '../policy/index.js'
 import type { Boundary } from '../policy/index.js'
 import { lookUp } from '../sandbox/index.js'
 
-import { asWord } from '../line/text/shell-word.js'
 import type { RunOrder } from './request/run-request.js'
 
 /** Its name in rules. Tools of models have no colon in their name. */
@@ -16,7 +16,7 @@ export const RUN_TOOL = 'cordon:run'
 export const inputOf = (order: RunOrder, argv: readonly string[], searchPath: string): JsonObject => {
   return {
     argv,
-    line: argv.map(asWord).join(' '),
+    line: argv.map(shellWord).join(' '),
     program: programOf(order, argv, searchPath) ?? null,
     cwd: order.cwd,
     workspace: order.workspace,
@@ -40,7 +40,7 @@ const formOf = ({ backend, form, image }: RunOrder): string => {
 /** As typed, and policies by their names. */
 const typedGrants = ({ grants, policySources }: Pick<RunOrder, 'grants' | 'policySources'>): readonly string[] => [
   ...grants,
-  ...policySources.map((source) => `--policy ${asWord(source)}`),
+  ...policySources.map((source) => `--policy ${shellWord(source)}`),
 ]
 
 export const describeTyped = (order: RunOrder): string => {

@@ -7,7 +7,7 @@ import { resolvePolicy } from '../policy/index.js'
 import type { Boundary } from '../policy/index.js'
 import type { CallResult } from '../sandbox/index.js'
 
-import type { CommandLine, Environment } from '../line/command-line.js'
+import type { CommandLine, Environment } from '../line/arguments.js'
 import { EXIT_REFUSED, exitStatusOf } from '../line/failure.js'
 import { STDERR } from '../line/text/console-text.js'
 import { configFolderOf } from '../settings/own-folders.js'

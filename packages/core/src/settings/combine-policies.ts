@@ -19,6 +19,7 @@ type SectionOrAll<Item> = Section<Item> | { readonly kind: 'all' }
 export const combinePolicies = (files: readonly PlacedPolicy[], typed: ToolPolicy): ToolPolicy => {
   const policies = files.map(({ policy }) => policy)
   const everything = [...policies, typed]
+  const sectionsOf = <Item>(pick: (policy: ToolPolicy) => Section<Item>) => everything.map(pick)
   refuseConflicts(files)
   for (const file of files) refuseNetwork(file, { source: COMMAND_LINE, policy: typed, whereIs: () => COMMAND_LINE })
   refuseLostDenials(files, typed)
@@ -29,11 +30,11 @@ export const combinePolicies = (files: readonly PlacedPolicy[], typed: ToolPolic
     risk: { kind: 'unspecified' },
     filesystem: {
       read: addUp(
-        everything.map(({ filesystem }) => filesystem.read),
+        sectionsOf(({ filesystem }) => filesystem.read),
         globText,
       ),
       write: addUp(
-        everything.map(({ filesystem }) => filesystem.write),
+        sectionsOf(({ filesystem }) => filesystem.write),
         globText,
       ),
     },

@@ -11,7 +11,7 @@ import {
 } from '../runtime/own-files/index.js'
 import type { OwnFile } from '../runtime/own-files/index.js'
 
-import type { Environment } from '../line/command-line.js'
+import type { Environment } from '../line/arguments.js'
 import { configFolderOf, dataFolderOf, packageFolderOf, stateFolderOf } from './own-folders.js'
 
 const UNIX = 'unix:'

@@ -5,7 +5,7 @@ import { fail } from '../errors/index.js'
 import { parseAbsolutePath } from '../policy/index.js'
 import type { AbsolutePath } from '../policy/index.js'
 
-import type { Environment } from '../line/command-line.js'
+import type { Environment } from '../line/arguments.js'
 
 // The XDG specification ignores relative paths.
 const folderOf = (named: string | undefined, home: string, ...otherwise: readonly string[]): string =>

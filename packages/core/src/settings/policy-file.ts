@@ -4,13 +4,12 @@ import { basename, dirname, join, resolve } from 'node:path'
 
 import { fail, reasonOf } from '../errors/index.js'
 import type { CordonError } from '../errors/index.js'
-import { namesInFolder } from '../platform/index.js'
+import { namesInFolder, shellWord } from '../platform/index.js'
 import { loadPolicyFile, nearestKey } from '../policy/index.js'
 import type { PolicyFile, ToolPolicy } from '../policy/index.js'
 
-import type { FoundPolicy, PolicyPlaces, PolicySource } from './policy-sources.js'
 import { POLICY_ENDING, POLICY_SOURCES, findPolicies, isVouchedFor, readFound, shownAs } from './policy-sources.js'
-import { asWord } from '../line/text/shell-word.js'
+import type { FoundPolicy, PolicyPlaces, PolicySource } from './policy-sources.js'
 
 /** A policy file, and whether the user trusts it. */
 export interface LoadedPolicy extends PolicyFile {
@@ -85,7 +84,7 @@ const unknownName = (word: string, known: readonly FoundPolicy[], places: Policy
     known.map(({ name }) => name),
   )
   const file = nearestFile('.', word)
-  const meant = near ?? (file === undefined ? undefined : asWord(`./${file}`))
+  const meant = near ?? (file === undefined ? undefined : shellWord(`./${file}`))
   return fail('usage-error', {
     problem: `there is no policy named ${JSON.stringify(word)}`,
     fix:
@@ -136,14 +135,14 @@ const firstGrant = ({
 
 const wayOut = (word: string, cause: unknown, places: PolicyPlaces): string => {
   const code = cause instanceof Error && 'code' in cause ? cause.code : undefined
-  if (code === 'EACCES') return `make it readable for this user: ls -l ${asWord(word)}`
+  if (code === 'EACCES') return `make it readable for this user: ls -l ${shellWord(word)}`
   if (code === 'EISDIR') return 'name a file in it'
   const folder = dirname(word)
   if (!existsSync(folder)) return `there is no folder ${folder} here`
   const near = nearestFile(folder, basename(word))
   return near === undefined
     ? `files are looked for from the current directory, ${process.cwd()}`
-    : didYouMean(asWord(`${word.startsWith('/') ? '' : './'}${join(folder, near)}`), places)
+    : didYouMean(shellWord(`${word.startsWith('/') ? '' : './'}${join(folder, near)}`), places)
 }
 
 const nearestFile = (folder: string, name: string): string | undefined => {

@@ -7,10 +7,10 @@ import type { SecretSource } from '../egress/index.js'
 import { fail } from '../errors/index.js'
 import { invalid, nearestKey, readDocument, rootNode } from '../policy/index.js'
 import type { Credential, ToolPolicy } from '../policy/index.js'
-import { isMapping } from '../shapes/index.js'
 import { readRuleFile, trustOf } from '../runtime/rule-files/index.js'
+import { isMapping } from '../shapes/index.js'
 
-import type { Environment } from '../line/command-line.js'
+import type { Environment } from '../line/arguments.js'
 import type { LoadedPolicy } from './policy-file.js'
 
 type Sources = ReadonlyMap<string, SecretSource>

@@ -1,9 +1,9 @@
 // `cordon completion`: the table of the commands as a script for a shell.
+import { shellWord } from '../../platform/index.js'
+
 import { usage } from '../../line/arguments.js'
-import type { Option } from '../../line/arguments.js'
-import type { CommandLine } from '../../line/command-line.js'
+import type { CommandLine, Option } from '../../line/arguments.js'
 import { STDOUT, writeText } from '../../line/text/console-text.js'
-import { asWord } from '../../line/text/shell-word.js'
 import { installedProductNames, loadProductIfAny } from '../../products/installed-products.js'
 import type { ListedCommand, Product } from '../../products/product.js'
 
@@ -57,7 +57,7 @@ const candidates = ({ next, options }: Step): string =>
 const casesOf = (commands: readonly ListedCommand[]): readonly string[] =>
   [...stepsOf(commands)]
     .sort((one, other) => other.words.length - one.words.length)
-    .map((step) => `    ${asWord([...step.words, ''].join(' '))}*) known=${asWord(candidates(step))} ;;`)
+    .map((step) => `    ${shellWord([...step.words, ''].join(' '))}*) known=${shellWord(candidates(step))} ;;`)
 
 const bash = (commands: readonly ListedCommand[]): string => `# bash completion of cordon
 _cordon() {
@@ -95,12 +95,12 @@ const fish = (commands: readonly ListedCommand[]): string => {
             ...words.map((word) => `__fish_seen_subcommand_from ${word}`),
             ...(inner.length === 0 ? [] : [`not __fish_seen_subcommand_from ${inner.join(' ')}`]),
           ]
-    const condition = `-n ${asWord(here.join('; and '))}`
+    const condition = `-n ${shellWord(here.join('; and '))}`
     return [
-      ...next.map(([word, summary]) => `complete -c cordon ${condition} -f -a ${word} -d ${asWord(summary)}`),
+      ...next.map(([word, summary]) => `complete -c cordon ${condition} -f -a ${word} -d ${shellWord(summary)}`),
       ...options.map(
         ({ name, value, help }) =>
-          `complete -c cordon ${condition} -l ${name}${value === undefined ? '' : ' -r'} -d ${asWord(help)}`,
+          `complete -c cordon ${condition} -l ${name}${value === undefined ? '' : ' -r'} -d ${shellWord(help)}`,
       ),
     ]
   })

@@ -1,10 +1,9 @@
 // Entries of the audit log as text.
+import { shellWord } from '../../platform/index.js'
 import type { CordonEvent } from '../../runtime/index.js'
 
-import { oneLine } from '../../line/text/console-text.js'
+import { counted, oneLine } from '../../line/text/console-text.js'
 import type { Paint } from '../../line/text/console-text.js'
-import { counted } from '../../line/text/counted.js'
-import { asWord } from '../../line/text/shell-word.js'
 
 /** One line: time, type, call and summary. */
 export const renderEvent = (event: CordonEvent, paint: Paint): string => {
@@ -163,7 +162,7 @@ export const commandIn = (text: string | undefined): string | undefined => {
       : typeof recorded === 'object' && recorded !== null && 'argv' in recorded
         ? recorded.argv
         : undefined
-    return Array.isArray(words) ? words.map((word) => asWord(String(word))).join(' ') : undefined
+    return Array.isArray(words) ? words.map((word) => shellWord(String(word))).join(' ') : undefined
   } catch {
     return undefined
   }

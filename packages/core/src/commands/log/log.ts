@@ -9,11 +9,9 @@ import { EVENT_TYPES, anchorOf, createLogReader, listFullFiles, readLine, verify
 import type { AuditReport, CordonEvent, LogLine } from '../../runtime/index.js'
 
 import { unknownAction, usage } from '../../line/arguments.js'
-import type { Arguments } from '../../line/arguments.js'
-import type { CommandLine } from '../../line/command-line.js'
-import { STDERR, STDOUT, oneLine, paintFor, writeFully, writeText } from '../../line/text/console-text.js'
+import type { Arguments, CommandLine } from '../../line/arguments.js'
+import { STDERR, STDOUT, counted, oneLine, paintFor, writeFully, writeText } from '../../line/text/console-text.js'
 import type { Paint } from '../../line/text/console-text.js'
-import { counted } from '../../line/text/counted.js'
 import { parseSince } from '../../line/text/time-words.js'
 import { auditPathOf } from '../../settings/own-folders.js'
 import { EXPORT_FORMATS, eventFilter, exportLog, warnOfChange } from '../../records/index.js'

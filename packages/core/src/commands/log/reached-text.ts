@@ -4,7 +4,7 @@ import type { CordonEvent } from '../../runtime/index.js'
 import { describeViolation } from '../../sandbox/index.js'
 import type { Violation } from '../../sandbox/index.js'
 
-import { counted } from '../../line/text/counted.js'
+import { counted } from '../../line/text/console-text.js'
 import { wayOut } from '../../run/text/explain.js'
 import { upstreamProblems } from '../../run/text/upstream-problems.js'
 import { egressIn } from '../../records/index.js'

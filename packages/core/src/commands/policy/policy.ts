@@ -3,7 +3,7 @@ import { canonicalPolicy, describeWitness, parseAbsolutePath, readPolicyFile } f
 import type { Witness } from '../../policy/index.js'
 
 import { unknownAction, usage } from '../../line/arguments.js'
-import type { CommandLine } from '../../line/command-line.js'
+import type { CommandLine } from '../../line/arguments.js'
 import { STDOUT, oneLine, paintFor, writeText } from '../../line/text/console-text.js'
 import type { Paint } from '../../line/text/console-text.js'
 import { configFolderOf, homeOf } from '../../settings/own-folders.js'

@@ -1,5 +1,5 @@
 // `cordon run`: runs one command in a cell, and reports on stderr.
-import type { CommandLine } from '../../line/command-line.js'
+import type { CommandLine } from '../../line/arguments.js'
 import { reportFailure } from '../../line/failure.js'
 import { STDERR, STDOUT, oneLine, paintFor, writeText } from '../../line/text/console-text.js'
 import { openFactsFile } from '../../run/facts.js'

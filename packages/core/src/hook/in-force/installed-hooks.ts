@@ -1,7 +1,7 @@
 // The hooks that are installed here, and whether their agents really call them.
 import { CordonError, messageOf } from '../../errors/index.js'
 
-import type { Environment } from '../../line/command-line.js'
+import type { Environment } from '../../line/arguments.js'
 import { SCOPES, scopeOption } from '../agent.js'
 import type { Agent, HookAt, Obstacle, Obstacles, Scope } from '../agent.js'
 import { installedWords } from '../installed-options.js'

@@ -21,7 +21,7 @@ import { MACHINE_FOLDER, packagesFrom } from '../../runtime/own-files/index.js'
 import type { InstalledPackage } from '../../runtime/own-files/index.js'
 import { findLauncher, runOnHost } from '../../sandbox/index.js'
 
-import type { Environment } from '../../line/command-line.js'
+import type { Environment } from '../../line/arguments.js'
 import { dataFolderOf, homeOf } from '../../settings/own-folders.js'
 import { installedProducts } from '../../products/installed-products.js'
 import { CONTENTS_FILE, filesBelow, hashFile, hashPackage, nameAndVersion } from './contents.js'

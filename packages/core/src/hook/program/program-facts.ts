@@ -6,7 +6,7 @@ import { PACKAGE_FOLDER } from '../../platform/index.js'
 import { bindGlob, isWithinPath, parseAbsolutePath, parsePathGlob } from '../../policy/index.js'
 import { futurePathOf } from '../../sandbox/index.js'
 
-import type { Environment } from '../../line/command-line.js'
+import type { Environment } from '../../line/arguments.js'
 import { dataFolderOf, homeOf } from '../../settings/own-folders.js'
 import type { Obstacle } from '../agent.js'
 import { SHARED_LAUNCHER, copiesFor, copyName, launcherOf, programsIn, readLauncher } from './copy-program.js'

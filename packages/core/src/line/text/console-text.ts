@@ -3,7 +3,7 @@
 import { writeSync } from 'node:fs'
 import { isatty } from 'node:tty'
 
-import type { Environment } from '../command-line.js'
+import type { Environment } from '../arguments.js'
 import { visible } from './visible-text.js'
 
 export const STDOUT = 1
@@ -47,3 +47,6 @@ export const paintFor = (descriptor: number, environment: Environment): Paint =>
   const plain = !isatty(descriptor) || (unwanted !== undefined && unwanted !== '') || kind === 'dumb'
   return (style, text) => (plain ? text : `\u001b[${CODES[style]}m${text}\u001b[0m`)
 }
+
+/** `1 tool`, `2 tools` */
+export const counted = (count: number, what: string): string => `${String(count)} ${what}${count === 1 ? '' : 's'}`

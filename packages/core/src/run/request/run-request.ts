@@ -5,22 +5,20 @@ import type { SecretSource } from '../../egress/index.js'
 import { fail } from '../../errors/index.js'
 import { MODES } from '../../gate/index.js'
 import type { Mode } from '../../gate/index.js'
-import { realPathOf, statusAt } from '../../platform/index.js'
+import { realPathOf, shellWord, statusAt } from '../../platform/index.js'
 import { nearestKey, parseAbsolutePath, parsePolicy } from '../../policy/index.js'
 import type { AbsolutePath, ToolPolicy } from '../../policy/index.js'
 import type { OwnFile } from '../../runtime/own-files/index.js'
 import type { Form } from '../../sandbox/index.js'
 
-import type { Arguments } from '../../line/arguments.js'
-import type { Environment } from '../../line/command-line.js'
-import { asWord } from '../../line/text/shell-word.js'
+import type { Arguments, Environment } from '../../line/arguments.js'
 import { combinePolicies } from '../../settings/combine-policies.js'
 import { readEgress } from '../../settings/egress-order.js'
 import type { EgressOrder } from '../../settings/egress-order.js'
 import { readOnly } from '../../settings/own-files.js'
 import { configFolderOf, homeOf } from '../../settings/own-folders.js'
 import { loadPolicy } from '../../settings/policy-file.js'
-import { BACKEND_WORDS, CONTAINER, FORM_WORDS, LIMIT_OPTIONS } from './run-options.js'
+import { BACKEND_WORDS, CONTAINER, FORM_WORDS, GRANTS, LIMITS, LIMIT_OPTIONS } from './run-options.js'
 
 export interface RunOrder {
   readonly argv: readonly string[]
@@ -103,7 +101,8 @@ export const parseRun = async (given: Arguments, environment: Environment): Prom
   }
 }
 
-const GRANTING = ['read', 'write', 'net', 'env', 'exec', 'preset', ...Object.keys(LIMIT_OPTIONS)]
+/** Without policies, which the decision shows by their sources. */
+const GRANTING = [...GRANTS, ...LIMITS].map(({ name }) => name).filter((name) => name !== 'policy')
 
 /** Undefined without a container. Each of the two options needs the other. */
 const imageIn = (given: Arguments): string | undefined => {
@@ -202,7 +201,7 @@ const wordOrList = (option: string, items: readonly string[]): readonly string[]
       problem: `--${option} ${word} cannot stand beside another --${option}`,
       fix: `leave one out: --${option} ${word}, or ${items
         .filter((item) => item !== word)
-        .map((item) => `--${option} ${asWord(item)}`)
+        .map((item) => `--${option} ${shellWord(item)}`)
         .join(' ')}`,
     })
   return word

@@ -1,13 +1,12 @@
 // Warnings before the command runs: options without effect are probably mistakes.
 import { isatty } from 'node:tty'
 
+import { shellWord } from '../../platform/index.js'
 import { renderDestination } from '../../policy/index.js'
 import type { Boundary } from '../../policy/index.js'
 import { unmatchedReads, unsetVariables } from '../../sandbox/index.js'
 
-import type { Arguments } from '../../line/arguments.js'
-import type { Environment } from '../../line/command-line.js'
-import { asWord } from '../../line/text/shell-word.js'
+import type { Arguments, Environment } from '../../line/arguments.js'
 import { unusedPins } from '../../settings/egress-order.js'
 import type { RunOrder } from './run-request.js'
 
@@ -17,7 +16,9 @@ export const warningsOf = (
   boundary: Boundary,
   environment: Environment,
 ): readonly string[] => [
-  ...unmatchedReads(boundary).map((text) => `the read pattern ${asWord(text)} matches nothing, so it grants nothing`),
+  ...unmatchedReads(boundary).map(
+    (text) => `the read pattern ${shellWord(text)} matches nothing, so it grants nothing`,
+  ),
   ...unsetVariables(boundary, environment).map(
     (name) =>
       `${values.get('env')?.includes(name) === true ? `--env ${name}: this variable` : `the policy passes on ${name}, which`} ` +

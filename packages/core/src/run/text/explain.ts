@@ -2,6 +2,7 @@
 import { existsSync, realpathSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 
+import { shellWord } from '../../platform/index.js'
 import { escapeGlob, isWebPort } from '../../policy/index.js'
 import type { AbsolutePath } from '../../policy/index.js'
 import { isOfImage } from '../../runtime/hints/index.js'
@@ -9,8 +10,6 @@ import { describeOwnFile, ownFileAt } from '../../runtime/own-files/index.js'
 import type { OwnFile } from '../../runtime/own-files/index.js'
 import { LIMIT_KINDS, describeViolation, isHabit, isIntrusion, isKernelView, isLookup } from '../../sandbox/index.js'
 import type { CallResult, RefusedOpen, SandboxProfile, Violation } from '../../sandbox/index.js'
-
-import { asWord } from '../../line/text/shell-word.js'
 
 const MOST_LINES = 20
 
@@ -125,7 +124,7 @@ const isAlwaysTold = (violation: Violation): boolean =>
 export const wayOut = (violation: Violation, grants: readonly string[] = []): string => {
   switch (violation.kind) {
     case 'file':
-      return isGrantable(violation) ? `: add --${violation.access} ${asWord(escapeGlob(grantFor(violation)))}` : ''
+      return isGrantable(violation) ? `: add --${violation.access} ${shellWord(escapeGlob(grantFor(violation)))}` : ''
     case 'connect':
       if (violation.family === 'host') return adding('net', `${violation.name}:${String(violation.port)}`, grants)
       if (violation.family !== 'inet' && violation.family !== 'inet6') return ': cells cannot reach sockets of the host'
@@ -160,7 +159,7 @@ export const wayOut = (violation: Violation, grants: readonly string[] = []): st
 /** An option `none` cannot stand beside another of its name. */
 const adding = (option: 'net' | 'exec', value: string, grants: readonly string[]): string => {
   const none = `--${option} none`
-  return `: ${grants.includes(none) ? `replace ${none} by` : 'add'} --${option} ${asWord(value)}`
+  return `: ${grants.includes(none) ? `replace ${none} by` : 'add'} --${option} ${shellWord(value)}`
 }
 
 type RefusedRequest = Extract<Violation, { readonly kind: 'egress' }>

@@ -1,6 +1,7 @@
 // Hints for a command that failed: facts about its boundary, and about existing paths that its words name.
 import { join } from 'node:path'
 
+import { shellWord } from '../../platform/index.js'
 import { escapeGlob, isReadable, isWithinPath, matches } from '../../policy/index.js'
 import type { AbsolutePath, Boundary } from '../../policy/index.js'
 import { isUngranted, namedPaths } from '../../runtime/hints/index.js'
@@ -10,7 +11,6 @@ import type { OwnFile } from '../../runtime/own-files/index.js'
 import type { SandboxProfile } from '../../sandbox/index.js'
 
 import type { Arguments } from '../../line/arguments.js'
-import { asWord } from '../../line/text/shell-word.js'
 import type { RunOrder } from '../request/run-request.js'
 
 /** Grants of own files are never suggested. */
@@ -44,7 +44,7 @@ const hintOnFolder = (
   if (own !== undefined) return [describeOwnFile(cwd, own, 'command')]
   if (!isUngranted(cwd, boundary)) return []
   const place = inside === cwd ? '' : `, so the command ran in ${inside} of the image`
-  const word = cwd === workspace ? '.' : asWord(escapeGlob(cwd))
+  const word = cwd === workspace ? '.' : shellWord(escapeGlob(cwd))
   return [`the working directory ${cwd} is not granted${place}: add --read ${word}, or --write ${word} to change it`]
 }
 
@@ -72,7 +72,8 @@ const hintOnPath = (
       pattern.negated && isWithinPath(real, pattern.base) && (pattern.kind !== 'pattern' || matches(pattern, real)),
   )
   if (carved !== undefined) return [`${path} is withheld (${carved.text}): a policy carves it out`]
-  if (!isReadable(boundary, real)) return [`${path} exists, but is not granted: add --read ${asWord(escapeGlob(real))}`]
+  if (!isReadable(boundary, real))
+    return [`${path} exists, but is not granted: add --read ${shellWord(escapeGlob(real))}`]
   if (isReadableFor(status)) return []
   return [
     `${path} is granted, but its file permissions refuse it (mode ` +
@@ -129,6 +130,6 @@ export const adviceToHooked = (
   if (agent === undefined || !hints.some((hint) => hint.includes('add --'))) return []
   // It counts only if the hook names no other policy.
   const isDefault = (values.get('policy') ?? []).every((name) => name.endsWith(':agent'))
-  const file = isDefault ? `, or grant it in ${asWord(join(configFolder, 'policies', 'agent.yaml'))}` : ''
+  const file = isDefault ? `, or grant it in ${shellWord(join(configFolder, 'policies', 'agent.yaml'))}` : ''
   return [`the user can add these options to the hook: cordon hook install ${agent} OPTION…${file}; see docs/hooks.md`]
 }

@@ -3,14 +3,13 @@ import { basename } from 'node:path'
 
 import { fail } from '../../errors/index.js'
 import type { CordonError } from '../../errors/index.js'
+import { shellWord } from '../../platform/index.js'
 import { PROTECTED_NAMES, escapeGlob, protectionOf } from '../../policy/index.js'
 import type { AbsolutePath, Boundary, Protection } from '../../policy/index.js'
 import { describeOwnFile, ownFileAt } from '../../runtime/own-files/index.js'
 import type { OwnFile } from '../../runtime/own-files/index.js'
 import { isIntrusion } from '../../sandbox/index.js'
 import type { CallResult, Violation } from '../../sandbox/index.js'
-
-import { asWord } from '../../line/text/shell-word.js'
 
 type ProtectedTouched = Extract<Violation, { kind: 'protected' }>
 
@@ -33,13 +32,14 @@ export const intrusionErrors = (
     }
   })
 
+const touched = (what: string, fix: string): CordonError => fail('protected-name-touched', { what, fix })
+
 const unsealed = (path: string): CordonError =>
-  fail('protected-name-touched', {
-    what:
-      `${path}, which the command may not change, was replaced, removed or linked by another program while the ` +
+  touched(
+    `${path}, which the command may not change, was replaced, removed or linked by another program while the ` +
       'command ran, so Cordon killed the command',
-    fix: 'look at it before you use the folder, then run the command again',
-  })
+    'look at it before you use the folder, then run the command again',
+  )
 
 const errorFor = (
   violation: ProtectedTouched,
@@ -53,56 +53,49 @@ const errorFor = (
   // A grant of an own file would be refused.
   const permit = (to: string) =>
     own === undefined
-      ? `${to}, ${protection === undefined ? 'remove the carve-out' : `name it exactly: --write ${asWord(escapeGlob(protection.path))}`}`
+      ? `${to}, ${protection === undefined ? 'remove the carve-out' : `name it exactly: --write ${shellWord(escapeGlob(protection.path))}`}`
       : describeOwnFile(path, own, 'command')
   switch (violation.deed) {
     case 'set-aside':
       if (protection === undefined && own === undefined && isProtectedName(path))
-        return fail('protected-name-touched', {
-          what:
-            `Cordon renamed ${path} to ${violation.aside} for another call in this folder, which may not create it; ` +
+        return touched(
+          `Cordon renamed ${path} to ${violation.aside} for another call in this folder, which may not create it; ` +
             'this command may, and did or might have',
-          fix: `if it is yours: ${violation.restore}; run the calls one after the other`,
-        })
-      return fail('protected-name-touched', {
-        what:
-          `the command, or another program at the same time, created ${what}; Cordon renamed it to ` + violation.aside,
-        fix: `look at it; if it is yours: ${violation.restore}; ${permit('to let the command create it')}`,
-      })
+          `if it is yours: ${violation.restore}; run the calls one after the other`,
+        )
+      return touched(
+        `the command, or another program at the same time, created ${what}; Cordon renamed it to ${violation.aside}`,
+        `look at it; if it is yours: ${violation.restore}; ${permit('to let the command create it')}`,
+      )
     case 'left':
-      return fail('protected-name-touched', {
-        what: `the command created ${what}; Cordon could not rename it, and it is still there`,
-        fix: `remove it before anything uses it; ${permit('to permit it')}`,
-      })
+      return touched(
+        `the command created ${what}; Cordon could not rename it, and it is still there`,
+        `remove it before anything uses it; ${permit('to permit it')}`,
+      )
     case 'shared':
-      return fail('protected-name-touched', {
-        what:
-          `the command, or another call that may create it, created ${what}; Cordon left it, because it may belong ` +
+      return touched(
+        `the command, or another call that may create it, created ${what}; Cordon left it, because it may belong ` +
           'to the other call',
-        fix: `look at it before anything uses it; ${permit('to permit it')}`,
-      })
+        `look at it before anything uses it; ${permit('to permit it')}`,
+      )
     case 'put-back':
-      return fail('protected-name-touched', {
-        what: `the command removed ${what}; Cordon restored it`,
-        fix: permit('to permit it'),
-      })
+      return touched(`the command removed ${what}; Cordon restored it`, permit('to permit it'))
     case 'separated':
-      return fail('protected-name-touched', {
-        what: `the command made a hard link to ${what}; Cordon replaced it by a separate copy`,
-        fix: 'look at it before you use it',
-      })
+      return touched(
+        `the command made a hard link to ${what}; Cordon replaced it by a separate copy`,
+        'look at it before you use it',
+      )
     case 'unusable':
-      return fail('protected-name-touched', {
-        what:
-          `the command, or another program while it ran, left ${path} in a state that no other call can use: ` +
+      return touched(
+        `the command, or another program while it ran, left ${path} in a state that no other call can use: ` +
           violation.problem,
-        fix: 'fix that before the next call',
-      })
+        'fix that before the next call',
+      )
     case 'unseen':
-      return fail('protected-name-touched', {
-        what: `the write root ${path} grew too large to check, so it may contain protected names`,
-        fix: 'check it before you use it; grant smaller folders',
-      })
+      return touched(
+        `the write root ${path} grew too large to check, so it may contain protected names`,
+        'check it before you use it; grant smaller folders',
+      )
   }
 }
 

@@ -2,13 +2,13 @@
 import { dirname } from 'node:path'
 
 import { CordonError } from '../../errors/index.js'
+import { shellWord } from '../../platform/index.js'
 import { escapeGlob, isReadable, resolvePolicy } from '../../policy/index.js'
 import type { AbsolutePath, Boundary } from '../../policy/index.js'
 import { SYSTEM_PATH, folderAround, startNeedsOf } from '../../sandbox/index.js'
 import type { StartContext, StartNeeds } from '../../sandbox/index.js'
 
-import type { Environment } from '../../line/command-line.js'
-import { asWord } from '../../line/text/shell-word.js'
+import type { Environment } from '../../line/arguments.js'
 import type { RunOrder } from '../request/run-request.js'
 
 /**
@@ -36,7 +36,7 @@ export const adviseOnStart = (
   )
   const isToolchain = (path: AbsolutePath): boolean => isReadable(withToolchains, path)
   const grantFor = (path: AbsolutePath): string =>
-    isToolchain(path) ? '--preset toolchains' : `--read ${asWord(escapeGlob(folderAround(path)))}`
+    isToolchain(path) ? '--preset toolchains' : `--read ${shellWord(escapeGlob(folderAround(path)))}`
   const reasons = [
     ...needs.libraries.map(({ name, path }) => ({
       grant: grantFor(path),

@@ -1,1 +1,0 @@
-export { shellWord as asWord } from '../../platform/index.js'
