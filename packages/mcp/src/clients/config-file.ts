@@ -5,8 +5,8 @@ import { isDeepStrictEqual } from 'node:util'
 
 import { CordonError, messageOf } from 'cordon/errors'
 import { isLink } from 'cordon/runtime'
-
 import { backupBeside, copyNew, readSettingsFile, writeSettingsFile } from 'cordon/commands'
+
 import { fail } from '../errors/errors.js'
 import type { ClientFile } from './clients.js'
 import { jsonText } from './config-text.js'

@@ -1,8 +1,8 @@
 // What a tool that waits for consent proposes as its policy, and the line of mcp.yaml that accepts it.
 import type { JsonValue } from 'cordon/gate'
-import { proposalOf } from '../server/index.js'
 import { isMapping } from 'cordon/shapes'
 
+import { proposalOf } from '../server/index.js'
 import { acceptingLine } from '../servers/accept-proposal.js'
 
 /** In settings a name is a pattern, so only a plain name is put into a line. */

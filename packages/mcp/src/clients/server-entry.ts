@@ -2,8 +2,8 @@
 // and back.
 import { isMapping, isTexts } from 'cordon/shapes'
 import { SHARED_LAUNCHER } from 'cordon/commands'
-import { urlOfEntry } from '../servers/entry-url.js'
 
+import { urlOfEntry } from '../servers/entry-url.js'
 import type { EntryFields } from './config-text.js'
 import { configWord, keptPath, movedFields, readKept, whyNotRemote } from './remote-entry.js'
 import type { KeptRemote } from './remote-entry.js'

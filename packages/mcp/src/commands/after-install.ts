@@ -2,13 +2,12 @@
 import { join } from 'node:path'
 
 import { parseAbsolutePath } from 'cordon/policy'
-
+import { configFolderOf, homeOf, visible, visibleWord } from 'cordon/commands'
 import type { Environment } from 'cordon/commands'
+
 import { policyForWords } from '../servers/named-paths.js'
 import { nameFor } from '../servers/server-choice.js'
 import { SETTINGS_FILE, readServerSettings } from '../servers/server-settings.js'
-import { configFolderOf, homeOf, visible, visibleWord } from 'cordon/commands'
-
 import type { Outcome } from './outcome.js'
 
 /** `isDry`: nothing was changed. */

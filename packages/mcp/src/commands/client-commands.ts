@@ -4,7 +4,6 @@ import { rmSync } from 'node:fs'
 import { CordonError } from 'cordon/errors'
 import { didYouMean } from 'cordon/policy'
 import { isMapping } from 'cordon/shapes'
-
 import {
   homeOf,
   paintFor,

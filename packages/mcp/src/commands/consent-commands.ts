@@ -1,13 +1,13 @@
 // `cordon mcp diff | trust`: what servers offer beyond what was consented to, and the consent to it.
 import { hashOf } from 'cordon/gate'
 import type { JsonValue } from 'cordon/gate'
+import { didYouMean } from 'cordon/policy'
+import { consentFolderOf, homeOf, paintFor, STDOUT, usage, visible, visibleWord, writeText } from 'cordon/commands'
+import type { CommandLine, Environment, Paint } from 'cordon/commands'
+
 import { fail } from '../errors/errors.js'
 import { consentTo, differenceOf, listConsents, warningsOf, writeConsent } from '../gateway/index.js'
 import type { KeptConsent } from '../gateway/index.js'
-import { didYouMean } from 'cordon/policy'
-
-import { consentFolderOf, homeOf, paintFor, STDOUT, usage, visible, visibleWord, writeText } from 'cordon/commands'
-import type { CommandLine, Environment, Paint } from 'cordon/commands'
 import { acceptingLineOf } from '../clients/proposed-policy.js'
 
 /** One offer that waits for consent. */

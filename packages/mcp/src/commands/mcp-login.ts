@@ -3,11 +3,11 @@ import { resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 
 import { parseSecretSource } from 'cordon/egress'
-import { beginLogin, findLogin, listLogins, logOut, plainScopes } from '../login/index.js'
-import type { KeptLogin, PendingLogin } from '../login/index.js'
-
 import { jsonLine, readEgress, STDERR, STDOUT, usage, visible, writeText } from 'cordon/commands'
 import type { Arguments, CommandLine } from 'cordon/commands'
+
+import { beginLogin, findLogin, listLogins, logOut, plainScopes } from '../login/index.js'
+import type { KeptLogin, PendingLogin } from '../login/index.js'
 import { CLIENT_SECRET, loginPlaceOf } from '../login/logins.js'
 import { namedServer } from './named-server.js'
 

@@ -1,19 +1,14 @@
 // `cordon mcp`: a gateway between one MCP client and its servers.
 import { dirname, join } from 'node:path'
 
-import { fail } from '../errors/errors.js'
-import { CLIENT_FEATURE_NAMES, openGateway, sharedName } from '../gateway/index.js'
-import type { ClientFeature, GatewayParts } from '../gateway/index.js'
-import type { OpenConnection } from '../http/index.js'
 import { parseAbsolutePath } from 'cordon/policy'
 import { createCordon } from 'cordon'
-import { readManifestOption } from 'cordon/runtime'
 import type { Approve } from 'cordon'
+import { readManifestOption } from 'cordon/runtime'
 import type { AuditLog, OwnFile } from 'cordon/runtime'
 import { withoutUndefined } from 'cordon/shapes'
 import { openSandbox } from 'cordon/sandbox'
 import type { Sandbox } from 'cordon/sandbox'
-
 import {
   configFolderOf,
   consentFolderOf,
@@ -31,6 +26,11 @@ import {
   writeText,
 } from 'cordon/commands'
 import type { Arguments, CommandLine, Environment } from 'cordon/commands'
+
+import { fail } from '../errors/errors.js'
+import { CLIENT_FEATURE_NAMES, openGateway, sharedName } from '../gateway/index.js'
+import type { ClientFeature, GatewayParts } from '../gateway/index.js'
+import type { OpenConnection } from '../http/index.js'
 import { openClient, untilSignal } from '../servers/client-input.js'
 import { hiddenPathsOf } from '../servers/hidden-paths.js'
 import { holdServer, manifestFilesOf } from '../servers/hold-servers.js'

@@ -1,11 +1,11 @@
 // The URL of a server that the user named: a URL, or a name from a file of a client.
 import { resolve } from 'node:path'
 
-import { parseServerUrl } from '../login/index.js'
 import { isMapping, isTexts } from 'cordon/shapes'
-
 import { homeOf, remotesFolderOf, usage, visible, visibleWord } from 'cordon/commands'
 import type { Environment } from 'cordon/commands'
+
+import { parseServerUrl } from '../login/index.js'
 import { urlOfEntry } from '../servers/entry-url.js'
 import { clientFiles } from '../clients/clients.js'
 import type { ClientFile } from '../clients/clients.js'

@@ -1,6 +1,6 @@
 // What became of a server in a client's file, and how the user reads it.
-import type { Paint } from 'cordon/commands'
 import { visible, visibleWord } from 'cordon/commands'
+import type { Paint } from 'cordon/commands'
 
 import type { ClientFile } from '../clients/clients.js'
 

@@ -1,8 +1,8 @@
 // `cordon mcp update`: pins the newest version of packages that servers are started from.
 import { didYouMean } from 'cordon/policy'
-
 import { configFolderOf, homeOf, openRunLog, STDOUT, usage, visible, writeText } from 'cordon/commands'
 import type { CommandLine } from 'cordon/commands'
+
 import { updatePackage } from '../packages/install-package.js'
 import { lockPlaceOf, readLock } from '../packages/lock-file.js'
 import { callOfKey } from '../packages/package-words.js'

@@ -1,15 +1,15 @@
 // The tools of all servers, as the gate knows them: each with the policy that somebody wrote for it, or with none.
 import { CordonError } from 'cordon/errors'
 import type { JsonSchema, SharedCell } from 'cordon/gate'
-import { fail } from '../errors/errors.js'
-import { proposalOf } from '../server/index.js'
-import type { Proposal } from '../server/index.js'
 import type { ToolPolicy } from 'cordon/policy'
 import type { Cordon, ToolDefinition } from 'cordon'
 import { mcpTool } from 'cordon/runtime'
 import type { ToolServer } from 'cordon/runtime'
 import { isMapping } from 'cordon/shapes'
 
+import { fail } from '../errors/errors.js'
+import { proposalOf } from '../server/index.js'
+import type { Proposal } from '../server/index.js'
 import { plainSchema } from './plain-schema.js'
 import { serverOfTools } from './call-tool.js'
 import type { ServedTool } from './call-tool.js'

@@ -1,6 +1,5 @@
 // The token of a login as egress puts it into requests: renewed before it expires, by one process at a time.
 import * as oauth from 'oauth4webapi'
-
 import { SECRET_MARGIN } from 'cordon/egress'
 import type { CordonError } from 'cordon/errors'
 import { shellWord } from 'cordon/runtime'

@@ -1,6 +1,5 @@
 // From the URL of a server to its authorization server (RFC 9728, RFC 8414, OpenID Connect Discovery).
 import * as oauth from 'oauth4webapi'
-
 import { isThisMachine } from 'cordon/egress'
 import { isMapping, isTexts } from 'cordon/shapes'
 

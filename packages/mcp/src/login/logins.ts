@@ -3,12 +3,12 @@ import { join } from 'node:path'
 
 import { parseSecretSource, readSecret } from 'cordon/egress'
 import type { Logins } from 'cordon/egress'
+import { secretHostOf } from 'cordon/runtime'
+import { consentFolderOf, homeOf, reportFailure } from 'cordon/commands'
+import type { EgressOrder, Environment } from 'cordon/commands'
+
 import { accessToken, findLogin, loginAdvice } from './index.js'
 import type { LoginPlace } from './index.js'
-import { secretHostOf } from 'cordon/runtime'
-
-import type { EgressOrder, Environment } from 'cordon/commands'
-import { consentFolderOf, homeOf, reportFailure } from 'cordon/commands'
 
 const folderOf = (environment: Environment): string => join(consentFolderOf(environment, homeOf(environment)), 'auth')
 

@@ -1,6 +1,5 @@
 // Requests of a login: to the server, and to the authorization server that it names.
 import * as oauth from 'oauth4webapi'
-
 import { createOwnRequests, isThisMachine } from 'cordon/egress'
 import type { OwnRequestSettings, SendOwn } from 'cordon/egress'
 import { CordonError } from 'cordon/errors'

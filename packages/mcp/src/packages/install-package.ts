@@ -9,8 +9,8 @@ import type { JsonValue } from 'cordon/gate'
 import { makeFolders, PLATFORM } from 'cordon/runtime'
 import { escapeGlob } from 'cordon/policy'
 import type { PolicyInput } from 'cordon/policy'
-
 import { homeOf, packageFolderOf } from 'cordon/commands'
+
 import { fail } from '../errors/errors.js'
 import { withInstallCell } from './install-cell.js'
 import type { InstallSettings, RunStep } from './install-cell.js'

@@ -1,6 +1,6 @@
 import type { PresetName } from 'cordon/policy'
-
 import type { Environment } from 'cordon/commands'
+
 import type { CellOrder, RunStep } from './install-cell.js'
 import type { LockEntry } from './lock-file.js'
 import type { PackageCall } from './package-words.js'

@@ -4,10 +4,9 @@ import { lstatSync, mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
 import { CordonError, messageOf } from 'cordon/errors'
-import { replaceFile, takeLock } from 'cordon/runtime'
-import { parseAbsolutePath } from 'cordon/policy'
-import { PROJECT_FOLDER, projectFolders, readRuleFile, trustOf } from 'cordon/runtime'
+import { PROJECT_FOLDER, projectFolders, readRuleFile, replaceFile, takeLock, trustOf } from 'cordon/runtime'
 import type { Trust } from 'cordon/runtime'
+import { parseAbsolutePath } from 'cordon/policy'
 import { fields, list, matching, oneOf, optional, placeInFile, text, valuesOf, yesOrNo } from 'cordon/shapes'
 import type { Shaped } from 'cordon/shapes'
 

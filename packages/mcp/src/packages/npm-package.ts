@@ -5,8 +5,8 @@ import { dirname, join } from 'node:path'
 
 import { messageOf } from 'cordon/errors'
 import { lookUp } from 'cordon/sandbox'
-
 import type { Environment } from 'cordon/commands'
+
 import { fail } from '../errors/errors.js'
 import { complaintOf } from './install-cell.js'
 import type { Step } from './install-cell.js'

@@ -5,9 +5,7 @@ import { existsSync, readFileSync } from 'node:fs'
 
 import { isNobodysOwn, parsePolicy, parseRequestHost, parseResolved } from 'cordon/policy'
 import type { IpAddress, ToolPolicy } from 'cordon/policy'
-
-import type { Environment } from 'cordon/commands'
-import type { EgressOrder } from 'cordon/commands'
+import type { EgressOrder, Environment } from 'cordon/commands'
 
 export interface RegistryQuestion {
   readonly argv: readonly string[]

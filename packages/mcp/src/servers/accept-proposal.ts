@@ -1,12 +1,12 @@
 // Decides which policy a tool of a server gets: the one that the user wrote, or the one that the server proposes, if
 // the user accepts proposals and this one stays within their bound. Without a word of the user a tool gets none.
 import type { CordonError } from 'cordon/errors'
-import { fail } from '../errors/errors.js'
-import type { Proposal } from '../server/index.js'
 import { describeWitness, isWithin, resolvePolicy } from 'cordon/policy'
 import type { Boundary, Places, PolicyInput, ToolPolicy } from 'cordon/policy'
 import { monotonicMs } from 'cordon/shapes'
 
+import { fail } from '../errors/errors.js'
+import type { Proposal } from '../server/index.js'
 import { withTimeout } from './tool-policies.js'
 import type { ToolEntry } from './tool-policies.js'
 

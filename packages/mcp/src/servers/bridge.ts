@@ -6,7 +6,6 @@ import type { Boundary } from 'cordon/policy'
 import { packageFolderOf } from 'cordon/runtime'
 import { findProgram, SYSTEM_PATH } from 'cordon/sandbox'
 import type { HostFacts } from 'cordon/sandbox'
-
 import type { Environment, Launch, RunOrder } from 'cordon/commands'
 
 import { fail } from '../errors/errors.js'

@@ -1,8 +1,8 @@
 // The client of the gateway, on stdin and stdout. A slow client must not block this process.
+import { openOutput, STDOUT } from 'cordon/commands'
+
 import { createLineReader, lineForClient } from '../gateway/index.js'
 import type { SendToClient } from '../wire/messages.js'
-
-import { openOutput, STDOUT } from 'cordon/commands'
 
 export interface Client {
   readonly send: SendToClient

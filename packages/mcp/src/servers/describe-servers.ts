@@ -8,9 +8,7 @@ import { parsePolicy } from 'cordon/policy'
 import type { ToolPolicy } from 'cordon/policy'
 import { describeAgent, mcpTool, PROJECT_FOLDER, trustOf } from 'cordon/runtime'
 import { withoutUndefined } from 'cordon/shapes'
-
 import { combinePolicies } from 'cordon/commands'
-
 import type { DescribedProject } from 'cordon/commands'
 
 import type { LockPlace } from '../packages/lock-file.js'

@@ -4,9 +4,9 @@ import { dirname, resolve } from 'node:path'
 
 import { isReadable, isWithinPath, parseAbsolutePath } from 'cordon/policy'
 import type { AbsolutePath } from 'cordon/policy'
-
-import type { Environment } from 'cordon/commands'
 import { visible, visibleWord } from 'cordon/commands'
+import type { Environment } from 'cordon/commands'
+
 import type { PreparedServer } from './start-server.js'
 
 /** Folders of the host that a cell replaces by its own. */

@@ -5,11 +5,11 @@ import { isWithinPath } from 'cordon/policy'
 import { withoutUndefined } from 'cordon/shapes'
 import { manifestOf, REVIEW } from 'cordon/runtime'
 import type { GivenManifest, OwnFile } from 'cordon/runtime'
+import { readOnly, withheld } from 'cordon/commands'
 
 import { fail } from '../errors/errors.js'
 import { lockPlaceOf } from '../packages/lock-file.js'
 import { areShownAs, pinOf, serverAddress, serverWords } from '../packages/server-words.js'
-import { readOnly, withheld } from 'cordon/commands'
 import type { PreparedServer } from './start-server.js'
 
 /** Servers can neither change the manifest nor read its key. */

@@ -4,7 +4,6 @@ import { readFileSync, statSync } from 'node:fs'
 import { CordonError, messageOf } from 'cordon/errors'
 import { isLoopbackHost, parseListenAddress } from 'cordon/runtime'
 import type { ListenAddress } from 'cordon/runtime'
-
 import { usage } from 'cordon/commands'
 import type { Arguments } from 'cordon/commands'
 

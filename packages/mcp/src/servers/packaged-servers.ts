@@ -7,9 +7,9 @@ import { CordonError } from 'cordon/errors'
 import { parsePolicy } from 'cordon/policy'
 import type { PlacedPolicy } from 'cordon/policy'
 import type { AuditLog } from 'cordon/runtime'
-
-import type { Arguments, Environment } from 'cordon/commands'
 import { configFolderOf, homeOf, reportFailure, STDERR, writeText } from 'cordon/commands'
+import type { Arguments, Environment } from 'cordon/commands'
+
 import { fail } from '../errors/errors.js'
 import { startPackage } from '../packages/install-package.js'
 import { lockPlaceOf } from '../packages/lock-file.js'

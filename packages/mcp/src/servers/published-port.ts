@@ -1,5 +1,5 @@
-import { fail } from '../errors/errors.js'
 // The port that a server publishes inside its cell: `PORT` or `PORT/PATH`.
+import { fail } from '../errors/errors.js'
 
 const FIX = 'write PORT or PORT/PATH, such as 3000/mcp'
 

@@ -1,13 +1,13 @@
 // The servers that the command line names: one by its words, or those of a file with "mcpServers".
 import { basename } from 'node:path'
 
-import { fail } from '../errors/errors.js'
-import { namesCordon } from '../gateway/index.js'
 import { nearestKey } from 'cordon/policy'
 import { isMapping, isTexts } from 'cordon/shapes'
-
 import { readGivenDocument, usage } from 'cordon/commands'
 import type { Arguments } from 'cordon/commands'
+
+import { fail } from '../errors/errors.js'
+import { namesCordon } from '../gateway/index.js'
 import { packageCallOf } from '../packages/package-words.js'
 import { bridgeTo } from './bridge.js'
 import { urlOfEntry } from './entry-url.js'

@@ -11,15 +11,15 @@ import { join } from 'node:path'
 
 import { parseTextPattern } from 'cordon/gate'
 import type { TextPattern } from 'cordon/gate'
-import { CLIENT_FEATURE_NAMES } from '../gateway/index.js'
-import type { ClientFeature } from '../gateway/index.js'
 import { itemsOf, mappingOf, namedNodesOf, oneOf, parsePolicyNode, placeOf, readDocument } from 'cordon/policy'
 import type { PlacedPolicy, PolicyNode } from 'cordon/policy'
 import { PROJECT_FOLDER, projectFolders, readRuleFile, trustOf } from 'cordon/runtime'
 import type { Trust } from 'cordon/runtime'
-
 import { isVouchedFor } from 'cordon/commands'
 import type { PolicyPlaces } from 'cordon/commands'
+
+import { CLIENT_FEATURE_NAMES } from '../gateway/index.js'
+import type { ClientFeature } from '../gateway/index.js'
 import { parsePublished } from './published-port.js'
 import { policiesWithin, toolEntries } from './tool-policies.js'
 import type { ToolEntry } from './tool-policies.js'

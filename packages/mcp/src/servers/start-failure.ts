@@ -5,9 +5,8 @@ import type { CallResult } from 'cordon/sandbox'
 import type { Boundary } from 'cordon/policy'
 import { policyLines } from 'cordon/runtime'
 import type { OwnFile } from 'cordon/runtime'
-
-import type { Environment, RunOrder } from 'cordon/commands'
 import { adviseOnStart, explainViolations, hintsOnFailure } from 'cordon/commands'
+import type { Environment, RunOrder } from 'cordon/commands'
 
 interface EndedServer {
   readonly name: string

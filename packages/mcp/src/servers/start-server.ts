@@ -2,15 +2,11 @@
 // open, and its cell grants what all its tools need together.
 import { resolve } from 'node:path'
 
-import { consentStore, createConsent } from '../gateway/index.js'
-import type { ClientFeature, ServerSource } from '../gateway/index.js'
 import type { Mode } from 'cordon/gate'
 import type { PlacedPolicy, ToolPolicy } from 'cordon/policy'
 import type { AuditLog, OwnFile } from 'cordon/runtime'
 import { describeEnding } from 'cordon/sandbox'
 import type { Sandbox } from 'cordon/sandbox'
-
-import type { Arguments, Environment, Launch, PreparedRun } from 'cordon/commands'
 import {
   combinePolicies,
   GRANTS,
@@ -21,6 +17,10 @@ import {
   visibleWord,
   wayOutOfGrants,
 } from 'cordon/commands'
+import type { Arguments, Environment, Launch, PreparedRun } from 'cordon/commands'
+
+import { consentStore, createConsent } from '../gateway/index.js'
+import type { ClientFeature, ServerSource } from '../gateway/index.js'
 import { launchPublished, withBridge } from './bridge.js'
 import type { LocatedServer } from './packaged-servers.js'
 import type { ChosenServer } from './server-choice.js'

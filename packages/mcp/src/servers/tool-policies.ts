@@ -4,7 +4,6 @@ import type { TextPattern } from 'cordon/gate'
 import { mappingOf, namedNodesOf, parsePolicyNode, placeOf, required } from 'cordon/policy'
 import type { PlacedPolicy, PolicyNode, ToolPolicy } from 'cordon/policy'
 import { isMapping } from 'cordon/shapes'
-
 import { readGivenDocument } from 'cordon/commands'
 
 /** What the server proposes, if it is within this. */

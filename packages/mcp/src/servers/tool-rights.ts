@@ -1,12 +1,12 @@
 // The rights of each tool of a server: its policy, and the cell that it shares with the other tools.
 import { bug } from 'cordon/errors'
 import type { SharedCell } from 'cordon/gate'
-import type { GatewayParts } from '../gateway/index.js'
 import { policyHash } from 'cordon/policy'
 import type { PlacedPolicy, ToolPolicy } from 'cordon/policy'
-
-import type { Environment } from 'cordon/commands'
 import { reportFailure } from 'cordon/commands'
+import type { Environment } from 'cordon/commands'
+
+import type { GatewayParts } from '../gateway/index.js'
 import { createProposalJudge } from './accept-proposal.js'
 import { policyForWords } from './named-paths.js'
 import type { PreparedServer } from './start-server.js'

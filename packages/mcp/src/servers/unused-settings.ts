@@ -1,7 +1,7 @@
 // Settings that no server uses, because a name differs. Nobody would notice, except that tools lack their policies.
 import { nearestKey } from 'cordon/policy'
-
 import { visible } from 'cordon/commands'
+
 import type { AllServerSettings } from './server-settings.js'
 import { entriesForNobody } from './tool-policies.js'
 import type { ToolEntry } from './tool-policies.js'

@@ -1,7 +1,7 @@
 // The wire of revision 2026-07-28: no session, so every request says its version and the capabilities of its client.
 // Names of methods and of fields of this revision are in this file alone.
-import type { Fields, MessageId } from './messages.js'
 import { fieldsOf, requestOf } from './messages.js'
+import type { Fields, MessageId } from './messages.js'
 
 export const STATELESS_REVISION = '2026-07-28'
 

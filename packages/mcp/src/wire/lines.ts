@@ -1,5 +1,5 @@
-import { fail } from '../errors/errors.js'
 // Lines of a byte stream. Each byte is looked at once and copied once, however long a line is.
+import { fail } from '../errors/errors.js'
 
 const NEWLINE = 0x0a
 

@@ -1,5 +1,4 @@
 // Keys of `_meta` by which Cordon tells clients of its decisions. A server must not be able to set one.
-
 import { namesCordon } from '../consent/look-alike.js'
 
 /** The prefix of the keys that Cordon sets. */
