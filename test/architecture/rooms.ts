@@ -113,7 +113,6 @@ export const PARTS: readonly string[] = [
   // The bridge runs in a cell, and needs no consent and no sessions there.
   'packages/mcp/src/consent/look-alike.js',
   'packages/mcp/src/http/mirrored-headers.js',
-  'packages/mcp/src/http/param-headers.js',
   // Loads the rest of its room when a server wants a login.
   'packages/mcp/src/login/logins.js',
 ]

@@ -4,20 +4,17 @@ import type { IncomingMessage } from 'node:http'
 
 import { messageOf } from 'cordon/errors'
 
-import { headersOf } from '../http/mirrored-headers.js'
-import { createParamHeaders } from '../http/param-headers.js'
+import { createParamHeaders, headersOf } from '../http/mirrored-headers.js'
 import { METHODS } from '../wire/era-2025.js'
 import { LISTEN, clientOf } from '../wire/era-2026.js'
 import { LONGEST_LINE } from '../wire/lines.js'
 import { fieldsOf, paramsOf, readLine, textOf } from '../wire/messages.js'
 import type { Fields, Message, RequestMessage } from '../wire/messages.js'
 import { createEventReader } from './event-reader.js'
-import { bodyOf } from './http-exchange.js'
+import { bodyOf, failureOf } from './http-exchange.js'
 import type { HttpServer } from './http-exchange.js'
 import { HttpFailure, failureAnswer } from './http-failure.js'
-import { failureOf } from './http-status.js'
 import { createHttpSession } from './http-session.js'
-import { pause } from './pause.js'
 
 export interface RelayParts {
   readonly server: HttpServer
@@ -285,3 +282,20 @@ const asFailure = (error: unknown): HttpFailure =>
 const cutOff = (response: IncomingMessage): void => {
   response.destroy()
 }
+
+// Servers choose how long the bridge waits, so there are bounds.
+const SHORTEST_PAUSE = 100
+const LONGEST_PAUSE = 30_000
+
+/** Settles early if the signal says so. */
+export const pause = (wanted: number, signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    const settle = (): void => {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', settle)
+      resolve()
+    }
+    const timer = setTimeout(settle, Math.min(Math.max(wanted, SHORTEST_PAUSE), LONGEST_PAUSE))
+    signal.addEventListener('abort', settle)
+    if (signal.aborted) settle()
+  })

@@ -9,10 +9,9 @@ import { backupBeside, copyNew, readSettingsFile, writeSettingsFile } from 'cord
 
 import { fail } from '../errors/errors.js'
 import type { ClientFile } from './clients.js'
-import { jsonText } from './config-text.js'
+import { jsonText, tomlText } from './config-text.js'
 import type { ConfigText, EntryFields } from './config-text.js'
 import type { ServerEntry } from './server-entry.js'
-import { tomlText } from './toml-file.js'
 
 const FORMATS: Readonly<Record<ClientFile['format'], ConfigText>> = { json: jsonText, toml: tomlText }
 

@@ -8,8 +8,7 @@ import { CordonError, messageOf } from 'cordon/errors'
 import { isMapping } from 'cordon/shapes'
 
 import { fail } from '../errors/errors.js'
-import { ADDRESS_KEYS, HEADER_KEYS, urlOfEntry } from '../servers/entry-url.js'
-import { readRemoteServer } from '../servers/remote-server.js'
+import { ADDRESS_KEYS, HEADER_KEYS, readRemoteServer, urlOfEntry } from '../servers/remote-server.js'
 import type { EntryFields } from './config-text.js'
 
 export interface KeptRemote {

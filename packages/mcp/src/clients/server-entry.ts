@@ -3,7 +3,7 @@
 import { isMapping, isTexts } from 'cordon/shapes'
 import { SHARED_LAUNCHER } from 'cordon/commands'
 
-import { urlOfEntry } from '../servers/entry-url.js'
+import { urlOfEntry } from '../servers/remote-server.js'
 import type { EntryFields } from './config-text.js'
 import { configWord, keptPath, movedFields, readKept, whyNotRemote } from './remote-entry.js'
 import type { KeptRemote } from './remote-entry.js'

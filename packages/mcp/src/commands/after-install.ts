@@ -5,7 +5,7 @@ import { parseAbsolutePath } from 'cordon/policy'
 import { configFolderOf, homeOf, visible, visibleWord } from 'cordon/commands'
 import type { Environment } from 'cordon/commands'
 
-import { policyForWords } from '../servers/named-paths.js'
+import { policyForWords } from '../servers/tool-rights.js'
 import { nameFor } from '../servers/server-choice.js'
 import { SETTINGS_FILE, readServerSettings } from '../servers/server-settings.js'
 import type { Outcome } from './outcome.js'

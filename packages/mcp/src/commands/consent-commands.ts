@@ -8,7 +8,7 @@ import type { CommandLine, Environment, Paint } from 'cordon/commands'
 import { fail } from '../errors/errors.js'
 import { consentTo, differenceOf, listConsents, warningsOf, writeConsent } from '../gateway/index.js'
 import type { KeptConsent } from '../gateway/index.js'
-import { acceptingLineOf } from '../clients/proposed-policy.js'
+import { acceptingLineOf } from '../servers/accept-proposal.js'
 
 /** One offer that waits for consent. */
 interface Waiting {

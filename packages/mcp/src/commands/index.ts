@@ -2,9 +2,7 @@
 import type { Product } from 'cordon/commands'
 
 import { ERRORS } from '../errors/errors.js'
-import { MCP_HELP } from './mcp-help.js'
-import { MCP_LOGIN_ACTIONS, MCP_LOGIN_HELP } from './mcp-login-help.js'
-import { MCP_SETUP_ACTIONS, MCP_SETUP_HELP } from './mcp-setup-help.js'
+import { MCP_HELP, MCP_LOGIN_ACTIONS, MCP_LOGIN_HELP, MCP_SETUP_ACTIONS, MCP_SETUP_HELP } from './help.js'
 
 export const PRODUCT: Product = {
   errors: ERRORS,

@@ -4,7 +4,7 @@ import type { CommandLine } from 'cordon/commands'
 
 import { clientCommand } from './client-commands.js'
 import { diffCommand, trustCommand } from './consent-commands.js'
-import { MCP_SETUP_ACTIONS } from './mcp-setup-help.js'
+import { MCP_SETUP_ACTIONS } from './help.js'
 
 export const mcpSetup = async (line: CommandLine): Promise<number> => {
   const [action] = line.given.rest

@@ -6,7 +6,7 @@ import { homeOf, remotesFolderOf, usage, visible, visibleWord } from 'cordon/com
 import type { Environment } from 'cordon/commands'
 
 import { parseServerUrl } from '../login/index.js'
-import { urlOfEntry } from '../servers/entry-url.js'
+import { urlOfEntry } from '../servers/remote-server.js'
 import { clientFiles } from '../clients/clients.js'
 import type { ClientFile } from '../clients/clients.js'
 import { readConfig } from '../clients/config-file.js'

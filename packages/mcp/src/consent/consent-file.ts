@@ -8,9 +8,8 @@ import { makeFolders, replaceFile } from 'cordon/runtime'
 import { fields, list, oneOf, placeInFile, text, valuesOf } from 'cordon/shapes'
 
 import { fail } from '../errors/errors.js'
-import { NO_CONSENT } from './consent.js'
+import { NO_CONSENT, OFFER_KINDS } from './consent.js'
 import type { ConsentRecord, ConsentStore } from './consent.js'
-import { OFFER_KINDS } from './offer.js'
 
 /** The same name in another project is another server. */
 export interface ServerIdentity {

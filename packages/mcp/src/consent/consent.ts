@@ -2,13 +2,12 @@
 //
 // The first complete list of a kind is consented to as a whole: whoever starts a server chose it. Later changes wait
 // until somebody consents to them, because by then the model and its user rely on what they have read.
+import { canonicalJson } from 'cordon/gate'
 import type { JsonObject, JsonValue } from 'cordon/gate'
 import { isMapping } from 'cordon/shapes'
 
 import { fail } from '../errors/errors.js'
 import { namesCordon, skeletonOf } from './look-alike.js'
-import { keyOf, nameOf, pinOf } from './offer.js'
-import type { Offer, OfferKind } from './offer.js'
 import { warningsOf } from './warnings.js'
 
 /** As it is kept in a file. */
@@ -160,4 +159,29 @@ const spoiltBy = (offer: Offer, { looks }: State): string | undefined => {
 const namesCordonIn = (value: JsonValue): boolean => {
   const about = isMapping(value) ? value['about'] : undefined
   return isMapping(about) && [about['name'], about['title']].some(namesCordon)
+}
+
+/** All of it is text that a model reads, so all of it is pinned. */
+export const OFFER_KINDS = ['tool', 'prompt', 'resource-template', 'instructions'] as const
+
+export type OfferKind = (typeof OFFER_KINDS)[number]
+
+/** `value`: as the server sent it. */
+interface Offer {
+  readonly kind: OfferKind
+  readonly name: string
+  readonly value: JsonValue
+}
+
+/** What names an offer among all offers of its server, such as `tool read_file`. */
+export const keyOf = ({ kind, name }: Pick<Offer, 'kind' | 'name'>): string =>
+  kind === 'instructions' ? kind : `${kind} ${name}`
+
+/** The canonical text of an offer. It is kept whole, so that a later change can be shown. */
+export const pinOf = ({ value }: Offer): string => canonicalJson(value)
+
+/** The name by which clients use an offer. */
+export const nameOf = (kind: OfferKind, value: JsonObject): string => {
+  const name = value[kind === 'resource-template' ? 'uriTemplate' : 'name']
+  return typeof name === 'string' ? name : ''
 }

@@ -13,10 +13,9 @@ import { STATELESS_REVISION, clientOf } from '../wire/era-2026.js'
 import { LONGEST_LINE } from '../wire/lines.js'
 import { RPC_ERRORS, paramsOf, readLine } from '../wire/messages.js'
 import type { Message, RequestMessage } from '../wire/messages.js'
-import type { OpenConnection } from './connection.js'
-import { sendJson } from './event-stream.js'
 import { begins, openSession } from './session.js'
-import type { Session } from './session.js'
+import type { OpenConnection, Session } from './session.js'
+import { sendJson } from './event-stream.js'
 import { openStatelessRequests } from './stateless-requests.js'
 
 export interface EndpointSettings {

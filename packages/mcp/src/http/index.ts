@@ -1,2 +1,2 @@
-export type { OpenConnection } from './connection.js'
+export type { OpenConnection } from './session.js'
 export { openEndpoint } from './endpoint.js'

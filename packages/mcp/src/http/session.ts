@@ -4,8 +4,7 @@ import type { ServerResponse } from 'node:http'
 
 import { METHODS, progressTokenOf } from '../wire/era-2025.js'
 import { fieldsOf, isId, paramsOf } from '../wire/messages.js'
-import type { Fields, Message, MessageId } from '../wire/messages.js'
-import type { Connection, OpenConnection } from './connection.js'
+import type { Fields, Message, MessageId, SendToClient } from '../wire/messages.js'
 import { openMessageStream } from './event-stream.js'
 import type { MessageStream } from './event-stream.js'
 
@@ -103,3 +102,12 @@ export const begins = (message: Message): boolean =>
   message.kind === 'request' &&
   message.method === METHODS.initialize &&
   !('_meta' in fieldsOf(message.fields['params']))
+
+/** One client of a gateway. */
+export interface Connection {
+  /** Takes one line of the client. */
+  readonly take: (line: string) => void
+  readonly close: () => Promise<void>
+}
+
+export type OpenConnection = (send: SendToClient) => Promise<Connection>

@@ -9,11 +9,10 @@ import { METHODS, progressTokenOf, withProgressToken } from '../wire/era-2025.js
 import { STATELESS_ERRORS, clientOf, ofSubscription, subscriptionOf } from '../wire/era-2026.js'
 import { RPC_ERRORS, errorOf, fieldsOf, notificationOf, paramsOf } from '../wire/messages.js'
 import type { Fields, MessageId, RequestMessage } from '../wire/messages.js'
-import type { Connection, OpenConnection } from './connection.js'
+import type { Connection, OpenConnection } from './session.js'
 import { openMessageStream, sendJson } from './event-stream.js'
 import type { MessageStream } from './event-stream.js'
-import { mismatchOf } from './mirrored-headers.js'
-import { createParamHeaders } from './param-headers.js'
+import { createParamHeaders, mismatchOf } from './mirrored-headers.js'
 
 export interface StatelessRequests {
   readonly ask: (request: RequestMessage, headers: IncomingHttpHeaders, response: ServerResponse) => void

@@ -5,16 +5,13 @@ import type { CordonError } from 'cordon/errors'
 import { shellWord } from 'cordon/runtime'
 
 import { fail } from '../errors/errors.js'
-import { challengeOf, plainScopes } from './challenge.js'
+import { challengeOf, plainScopes, readIssuer } from './discover.js'
 import { clientAuthOf } from './client.js'
 import type { ReadSource } from './client.js'
-import { readIssuer } from './discover.js'
-import { findLogin, pathOfLogin, readLogin, writeLogin } from './login-files.js'
+import { findLogin, inTurn, pathOfLogin, readLogin, tokensOf, writeLogin } from './login-files.js'
 import type { KeptLogin } from './login-files.js'
-import { inTurn } from './login-turn.js'
 import { codeOfOAuth, failure, requestsTo } from './requests.js'
 import type { LoginNetwork } from './requests.js'
-import { tokensOf } from './tokens.js'
 
 export interface LoginPlace {
   /** Where logins are kept. */

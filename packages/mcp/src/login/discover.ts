@@ -4,8 +4,6 @@ import { isThisMachine } from 'cordon/egress'
 import { isMapping, isTexts } from 'cordon/shapes'
 
 import { fail } from '../errors/errors.js'
-import { challengeOf } from './challenge.js'
-import type { Challenge } from './challenge.js'
 import { failure } from './requests.js'
 import type { Requests } from './requests.js'
 
@@ -153,4 +151,48 @@ const readFirst = async (server: URL, places: readonly string[], { send }: Reque
     if (answer.status >= 500) throw failed(server, `${new URL(place).origin} answered ${answer.status}`)
   }
   return undefined
+}
+
+/** Of the header `WWW-Authenticate`, with which a server says what it lacks. */
+interface Challenge {
+  readonly error: string | undefined
+  readonly scope: string | undefined
+  /** The address of the server's metadata. */
+  readonly metadata: string | undefined
+}
+
+const NONE: Challenge = { error: undefined, scope: undefined, metadata: undefined }
+
+/** The library reads the header only of an answer to a request with a token. Nothing is sent here. */
+export const challengeOf = async (status: number, header: string | undefined): Promise<Challenge> => {
+  if (header === undefined) return NONE
+  const answer = new Response(null, { status, headers: { 'www-authenticate': header } })
+  try {
+    await oauth.protectedResourceRequest('none', 'GET', new URL('https://server.invalid'), undefined, undefined, {
+      [oauth.customFetch]: () => Promise.resolve(answer),
+    })
+    return NONE
+  } catch (error) {
+    if (!(error instanceof oauth.WWWAuthenticateChallengeError)) return NONE
+    const { parameters } = error.cause.find(({ scheme }) => scheme === 'bearer') ?? {}
+    return { error: parameters?.error, scope: parameters?.scope, metadata: parameters?.resource_metadata }
+  }
+}
+
+const PLAIN_SCOPES = /^[\w.:/~-]+(?: [\w.:/~-]+)*$/
+
+/** Scopes that can be shown, and typed at a shell. Those of a server are foreign text. */
+export const plainScopes = (scope: string | undefined): string | undefined =>
+  scope !== undefined && scope.length <= 500 ? PLAIN_SCOPES.exec(scope)?.[0] : undefined
+
+/** The URL of a remote server. Plain HTTP only to an address of this machine. */
+export const parseServerUrl = (text: string): URL => {
+  const wrong = (problem: string, fix: string) => fail('usage-error', { problem: `${text}: ${problem}`, fix })
+  if (!URL.canParse(text)) throw wrong('this is not a URL', 'write it like https://mcp.example.org/mcp')
+  const url = new URL(text)
+  if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isThisMachine(url)))
+    throw wrong('a server needs https', 'only a server at 127.0.0.1 or [::1] may have http')
+  if (url.username !== '' || url.password !== '' || url.hash !== '')
+    throw wrong('it contains a password or a fragment', `write ${url.origin}${url.pathname}`)
+  return url
 }

@@ -1,10 +1,10 @@
 /// <reference types="node" preserve="true" />
 export { accessToken, loginAdvice } from './access-token.js'
 export type { LoginPlace } from './access-token.js'
-export { plainScopes } from './challenge.js'
+export { plainScopes } from './discover.js'
 export { beginLogin } from './login.js'
 export type { PendingLogin } from './login.js'
 export { findLogin, listLogins } from './login-files.js'
 export type { KeptLogin } from './login-files.js'
-export { logOut } from './logout.js'
-export { parseServerUrl } from './server-url.js'
+export { logOut } from './login.js'
+export { parseServerUrl } from './discover.js'

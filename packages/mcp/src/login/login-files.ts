@@ -4,9 +4,10 @@ import { readFileSync, readdirSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
 import { CordonError, codeOf, reasonOf } from 'cordon/errors'
-import { makeFolders, replaceFile } from 'cordon/runtime'
+import { makeFolders, replaceFile, takeLock } from 'cordon/runtime'
 import { count, fields, list, oneOf, optional, placeInFile, text } from 'cordon/shapes'
 import type { Shape, Shaped } from 'cordon/shapes'
+import type { TokenEndpointResponse } from 'oauth4webapi'
 
 import { fail } from '../errors/errors.js'
 
@@ -100,5 +101,55 @@ const write = (path: string, value: unknown): void => {
     replaceFile(path, `${JSON.stringify(value, undefined, 2)}\n`, { mode: 0o600 })
   } catch (error) {
     throw fail('login-unwritable', { path, problem: reasonOf(error) })
+  }
+}
+
+/** One process at a time changes a login: logs in, renews its token or logs out. */
+export const inTurn = async <Result>(
+  folder: string,
+  login: Pick<KeptLogin, 'issuer' | 'resource'>,
+  act: () => Result | Promise<Result>,
+): Promise<Result> => {
+  const path = pathOfLogin(folder, login)
+  const done = await begin(path)
+  try {
+    return await act()
+  } finally {
+    done()
+  }
+}
+
+const begin = async (path: string): Promise<() => void> => {
+  try {
+    makeFolders(dirname(path), 0o700)
+    return await takeLock(`${path}.lock`)
+  } catch (error) {
+    throw fail('login-unwritable', { path, problem: reasonOf(error) })
+  }
+}
+
+type Tokens = Pick<KeptLogin, 'scope' | 'access_token' | 'refresh_token' | 'issued_at' | 'expires_at'>
+
+/** What is kept of an answer. An authorization server that gives no new refresh token means the old one. */
+export const tokensOf = (
+  server: URL,
+  answer: TokenEndpointResponse,
+  scope: string,
+  refreshToken: string | undefined,
+): Tokens => {
+  if (answer.token_type !== 'bearer')
+    throw fail('login-failed', {
+      server: server.href,
+      problem: 'its authorization server issues tokens of a kind that is not supported',
+      fix: 'ask its operator for bearer tokens',
+    })
+  const renewing = answer.refresh_token ?? refreshToken
+  const now = Date.now()
+  return {
+    scope: answer.scope ?? scope,
+    access_token: answer.access_token,
+    ...(renewing === undefined ? {} : { refresh_token: renewing }),
+    issued_at: now,
+    ...(answer.expires_in === undefined ? {} : { expires_at: now + Math.floor(answer.expires_in) * 1000 }),
   }
 }

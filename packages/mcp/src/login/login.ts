@@ -1,4 +1,4 @@
-// Logs in to a server: authorization code with PKCE, for exactly this server.
+// Logs in to a server: authorization code with PKCE, for exactly this server. Logs out of it.
 import { randomBytes } from 'node:crypto'
 
 import * as oauth from 'oauth4webapi'
@@ -7,15 +7,13 @@ import { fail } from '../errors/errors.js'
 import type { LoginPlace } from './access-token.js'
 import { clientAuthOf, clientFor, earlierRegistration, usesGiven } from './client.js'
 import type { ClientChoice } from './client.js'
-import { discover, otherOriginsOf } from './discover.js'
+import { discover, otherOriginsOf, readIssuer } from './discover.js'
 import type { Discovered } from './discover.js'
-import { listLogins, pathOfLogin, readLogin, removeLogin, writeLogin } from './login-files.js'
+import { inTurn, listLogins, pathOfLogin, readLogin, removeLogin, tokensOf, writeLogin } from './login-files.js'
 import type { KeptLogin } from './login-files.js'
-import { inTurn } from './login-turn.js'
 import { openRedirect, redirectedTo } from './redirect.js'
 import type { Redirect } from './redirect.js'
 import { failure, requestsTo } from './requests.js'
-import { tokensOf } from './tokens.js'
 
 export interface LoginOrder extends LoginPlace {
   readonly server: URL
@@ -206,4 +204,35 @@ const forgetOthers = async (folder: string, server: URL, login: KeptLogin): Prom
         if (latest === undefined || left.length === 0) removeLogin(folder, other)
         else writeLogin(folder, { ...latest, servers: left })
       })
+}
+
+/** What became of the tokens at the authorization server (RFC 7009). */
+export type Revocation =
+  | { readonly kind: 'revoked' }
+  | { readonly kind: 'not-offered' }
+  | { readonly kind: 'failed'; readonly because: string }
+
+/** The tokens are removed in any case. */
+export const logOut = async (server: URL, found: KeptLogin, place: LoginPlace): Promise<Revocation> => {
+  const login = await inTurn(place.folder, found, () => {
+    // It may have been renewed meanwhile.
+    const latest = readLogin(pathOfLogin(place.folder, found)) ?? found
+    removeLogin(place.folder, found)
+    return latest
+  })
+  try {
+    const requests = requestsTo(server, place.network)
+    const authorizationServer = await readIssuer(server, login.issuer, requests)
+    if (authorizationServer.revocation_endpoint === undefined) return { kind: 'not-offered' }
+    const client = { client_id: login.client_id }
+    const auth = await clientAuthOf(login, place.readSource)
+    for (const token of [login.refresh_token, login.access_token])
+      if (token !== undefined)
+        await oauth.processRevocationResponse(
+          await oauth.revocationRequest(authorizationServer, client, auth, token, requests.options),
+        )
+    return { kind: 'revoked' }
+  } catch (error) {
+    return { kind: 'failed', because: failure(server, 'the revocation', error).message }
+  }
 }

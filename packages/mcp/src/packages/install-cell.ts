@@ -3,6 +3,7 @@
 import { existsSync } from 'node:fs'
 
 import { escapeGlob } from 'cordon/policy'
+import type { PresetName } from 'cordon/policy'
 import type { AuditLog } from 'cordon/runtime'
 import { describeEnding, openSandbox } from 'cordon/sandbox'
 import { withoutUndefined } from 'cordon/shapes'
@@ -12,6 +13,8 @@ import type { Environment, RunOrder } from 'cordon/commands'
 import { fail } from '../errors/errors.js'
 import { grantsOfRegistry } from './registry.js'
 import type { RegistryQuestion } from './registry.js'
+import type { LockEntry } from './lock-file.js'
+import type { PackageCall } from './package-words.js'
 
 export interface InstallSettings {
   readonly audit: AuditLog
@@ -137,3 +140,16 @@ export const complaintOf = ({ how, stderr }: Step, mark: RegExp): string => {
 
 const MOST_LINES = 4
 const MOST_LETTERS = 1_000
+
+/** How packages of one source are installed and started. Folders are new and empty, or installed. */
+export interface Installer {
+  /** What the cell of its servers needs to find the interpreter. */
+  readonly presets: readonly PresetName[]
+  readonly order: (folder: string, environment: Environment) => CellOrder
+  /** Finds out what the words mean now. With `files` it also installs that. */
+  readonly resolve: (call: PackageCall, folder: string, run: RunStep, depth: 'names' | 'files') => Promise<LockEntry>
+  /** Installs exactly the entry. */
+  readonly install: (call: PackageCall, entry: LockEntry, folder: string, run: RunStep) => Promise<void>
+  /** The words that start its program, without the network. */
+  readonly start: (call: PackageCall, folder: string, environment: Environment) => readonly string[]
+}

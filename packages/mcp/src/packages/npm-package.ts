@@ -9,8 +9,7 @@ import type { Environment } from 'cordon/commands'
 
 import { fail } from '../errors/errors.js'
 import { complaintOf } from './install-cell.js'
-import type { Step } from './install-cell.js'
-import type { Installer } from './installer.js'
+import type { Installer, Step } from './install-cell.js'
 import { checkTree, lockFor, manifestFor, readTree } from './npm-tree.js'
 import { NPM_REGISTRY } from './registry.js'
 

@@ -1,8 +1,9 @@
 // A runtime that is opened by its first call, and again by the first call after it was closed.
 import { createCordon } from 'cordon'
 import type { CallOptions, Cordon, CordonOptions, ToolDefinition, ToolResult } from 'cordon'
-
-import { forThisHost } from './started-programs.js'
+import { CordonError } from 'cordon/errors'
+import { openSandbox } from 'cordon/sandbox'
+import type { SandboxOptions } from 'cordon/sandbox'
 
 export interface LazyRuntime {
   readonly isOpen: () => boolean
@@ -59,5 +60,37 @@ export const createLazyRuntime = (settings: () => Omit<CordonOptions, 'tools'>):
       opening = undefined
       await (await opened?.catch(() => undefined))?.close()
     },
+  }
+}
+
+/**
+ * A function that omits `exec` starts no programs. In the landlock form only a seccomp listener can enforce that, and
+ * inside another cell there is none. A function tool could then never run there. So it may start programs, with the
+ * rights of its cell, and its profile says so. A policy that says `exec: none` is refused there.
+ */
+const forThisHost = async (
+  tools: readonly ToolDefinition[],
+  options: SandboxOptions | undefined,
+): Promise<readonly ToolDefinition[]> => {
+  if (!tools.some(omitsPrograms) || (await canRestrictPrograms(options))) return tools
+  return tools.map((tool) =>
+    omitsPrograms(tool) ? { ...tool, policy: { ...tool.policy, exec: { kind: 'all' } } } : tool,
+  )
+}
+
+const omitsPrograms = ({ kind, policy }: ToolDefinition): boolean =>
+  kind === 'function' && policy.exec.kind === 'unspecified'
+
+const canRestrictPrograms = async (options: SandboxOptions | undefined): Promise<boolean> => {
+  try {
+    const sandbox = await openSandbox({ ...options, nursery: 'none' })
+    const { listener, namespaces, mounts } = sandbox.strongest
+    await sandbox.close()
+    const form = options?.form ?? 'auto'
+    return listener.held || (form === 'mounts' ? mounts.held : namespaces.held && form !== 'landlock')
+  } catch (error) {
+    // The call itself then says why there is no sandbox.
+    if (error instanceof CordonError) return true
+    throw error
   }
 }

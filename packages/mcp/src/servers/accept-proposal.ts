@@ -3,9 +3,11 @@
 import type { CordonError } from 'cordon/errors'
 import { describeWitness, isWithin, resolvePolicy } from 'cordon/policy'
 import type { Boundary, Places, PolicyInput, ToolPolicy } from 'cordon/policy'
-import { monotonicMs } from 'cordon/shapes'
+import { isMapping, monotonicMs } from 'cordon/shapes'
+import type { JsonValue } from 'cordon/gate'
 
 import { fail } from '../errors/errors.js'
+import { proposalOf } from '../server/index.js'
 import type { Proposal } from '../server/index.js'
 import { withTimeout } from './tool-policies.js'
 import type { ToolEntry } from './tool-policies.js'
@@ -100,5 +102,16 @@ const waiting = (server: string, tool: string, input: PolicyInput): CordonError 
   })
 
 /** The line of mcp.yaml that accepts exactly this. JSON is YAML. */
-export const acceptingLine = (server: string, tool: string, input: PolicyInput): string =>
+const acceptingLine = (server: string, tool: string, input: PolicyInput): string =>
   `servers: ${JSON.stringify({ [server]: { tools: { [tool]: { proposed: { within: input } } } } })}`
+
+/** In settings a name is a pattern, so only a plain name is put into a line. */
+const PLAIN = /^[\w.:/-]+$/
+
+/** The same line, for an offer as the server sent it. Undefined if it proposes nothing that can be read. */
+export const acceptingLineOf = (server: string, offered: JsonValue): string | undefined => {
+  if (!isMapping(offered) || typeof offered['name'] !== 'string' || !PLAIN.test(offered['name'])) return undefined
+  const { name, annotations } = offered
+  const proposal = proposalOf({ name, annotations })
+  return proposal.kind === 'policy' ? acceptingLine(server, name, proposal.input) : undefined
+}

@@ -66,3 +66,15 @@ const refuseShared = (server: string, { form }: RunOrder, { network }: Boundary,
       fix: 'use the form namespaces (cordon doctor says what it lacks), or let the server speak on stdin and stdout',
     })
 }
+
+/** Reads `PORT` or `PORT/PATH`. `source`: the option or the line that says so. Gives the address inside the cell. */
+export const parsePublished = (text: string, source: string): string => {
+  const [, digits = '', path = '/mcp'] = /^(\d{1,5})(\/[!-~]*)?$/.exec(text) ?? []
+  const port = Number(digits)
+  if (digits === '' || port < 1 || port > 65_535)
+    throw fail('usage-error', {
+      problem: `${source}: ${JSON.stringify(text)} is not a port with a path`,
+      fix: 'write PORT or PORT/PATH, such as 3000/mcp',
+    })
+  return new URL(path, `http://127.0.0.1:${port}`).href
+}

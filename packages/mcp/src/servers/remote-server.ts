@@ -6,7 +6,6 @@ import type { SecretSource } from 'cordon/egress'
 import { isMapping, isTexts } from 'cordon/shapes'
 
 import { fail } from '../errors/errors.js'
-import { headersOfEntry, urlOfEntry } from './entry-url.js'
 
 export interface RemoteServer {
   readonly url: string
@@ -90,3 +89,16 @@ export const withLogin = (name: string, remote: RemoteServer): RemoteServer => {
 
 const hostOf = ({ protocol, hostname, port }: URL): string =>
   `${hostname}:${port === '' ? (protocol === 'https:' ? 443 : 80) : port}`
+
+/** Clients write the address and the headers of a remote server under different keys. */
+export const ADDRESS_KEYS = ['url', 'httpUrl', 'serverUrl'] as const
+export const HEADER_KEYS = ['headers', 'http_headers'] as const
+
+export const urlOfEntry = (entry: Readonly<Record<string, unknown>>): unknown => firstOf(entry, ADDRESS_KEYS)
+
+const headersOfEntry = (entry: Readonly<Record<string, unknown>>): unknown => firstOf(entry, HEADER_KEYS)
+
+const firstOf = (entry: Readonly<Record<string, unknown>>, keys: readonly string[]): unknown => {
+  const key = keys.find((each) => entry[each] !== undefined)
+  return key === undefined ? undefined : entry[key]
+}

@@ -9,10 +9,8 @@ import type { Arguments } from 'cordon/commands'
 import { fail } from '../errors/errors.js'
 import { namesCordon } from '../gateway/index.js'
 import { packageCallOf } from '../packages/package-words.js'
-import { bridgeTo } from './bridge.js'
-import { urlOfEntry } from './entry-url.js'
-import { parsePublished } from './published-port.js'
-import { readRemoteServer } from './remote-server.js'
+import { bridgeTo, parsePublished } from './bridge.js'
+import { readRemoteServer, urlOfEntry } from './remote-server.js'
 import type { RemoteServer } from './remote-server.js'
 
 /** How a server speaks with the gateway. */

@@ -20,7 +20,7 @@ import type { PolicyPlaces } from 'cordon/commands'
 
 import { CLIENT_FEATURE_NAMES } from '../gateway/index.js'
 import type { ClientFeature } from '../gateway/index.js'
-import { parsePublished } from './published-port.js'
+import { parsePublished } from './bridge.js'
 import { policiesWithin, toolEntries } from './tool-policies.js'
 import type { ToolEntry } from './tool-policies.js'
 

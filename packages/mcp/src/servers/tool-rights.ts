@@ -1,14 +1,14 @@
 // The rights of each tool of a server: its policy, and the cell that it shares with the other tools.
 import { bug } from 'cordon/errors'
 import type { SharedCell } from 'cordon/gate'
-import { policyHash } from 'cordon/policy'
-import type { PlacedPolicy, ToolPolicy } from 'cordon/policy'
+import { escapeGlob, isWithinPath, policyHash } from 'cordon/policy'
+import type { AbsolutePath, PlacedPolicy, ToolPolicy } from 'cordon/policy'
 import { reportFailure } from 'cordon/commands'
 import type { Environment } from 'cordon/commands'
+import { namedPaths } from 'cordon/runtime'
 
 import type { GatewayParts } from '../gateway/index.js'
 import { createProposalJudge } from './accept-proposal.js'
-import { policyForWords } from './named-paths.js'
 import type { PreparedServer } from './start-server.js'
 import { withTimeout } from './tool-policies.js'
 import type { ToolEntry } from './tool-policies.js'
@@ -73,4 +73,23 @@ const sharedCellOf = (
     boundary: prepared.tool.boundary,
     hasOtherPolicies: all.some((other) => policyHash({ ...other.policy, limits: {} }) !== own),
   }
+}
+
+/** Existing paths that these words name, as globs without links. Those in the working folder are relative to it. */
+const pathsNamedBy = (argv: readonly string[], cwd: string): readonly string[] => [
+  ...new Set(namedPaths(argv.slice(1), cwd).map(({ real }) => globFor(real, cwd))),
+]
+
+const globFor = (path: AbsolutePath, cwd: string): string =>
+  path === cwd
+    ? '.'
+    : escapeGlob(isWithinPath(path, cwd as AbsolutePath) ? path.slice(cwd.replace(/\/$/, '').length + 1) : path)
+
+/**
+ * The words of a server usually name the paths that it is for. Without one it is likely to be for the working folder.
+ * JSON is YAML.
+ */
+export const policyForWords = (argv: readonly string[], cwd: string): string => {
+  const paths = pathsNamedBy(argv, cwd)
+  return `{ filesystem: { read: [${(paths.length === 0 ? ['.'] : paths).map((path) => JSON.stringify(path)).join(', ')}] } }`
 }

@@ -1,8 +1,7 @@
 // The request that a question of a server belongs to, inside of the gateway. No server can set it, because readers of
 // lines remove keys of Cordon.
-import { fieldsOf } from './messages.js'
+import { OWN_PREFIX, fieldsOf } from './messages.js'
 import type { Fields } from './messages.js'
-import { OWN_PREFIX } from './own-keys.js'
 
 export interface About {
   readonly request: unknown

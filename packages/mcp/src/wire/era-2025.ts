@@ -3,9 +3,8 @@
 import type { CordonError } from 'cordon/errors'
 
 import type { OfferKind } from '../consent/index.js'
-import { RPC_ERRORS, fieldsOf, textOf } from './messages.js'
+import { OWN_PREFIX, RPC_ERRORS, fieldsOf, textOf } from './messages.js'
 import type { Fields, MessageId } from './messages.js'
-import { OWN_PREFIX } from './own-keys.js'
 
 export const METHODS = {
   initialize: 'initialize',

@@ -1,10 +1,9 @@
 // What a server offers is pinned when it is first listed. Later offers are held until somebody consents to them.
 import { describe, expect, test } from 'vitest'
+import type { JsonObject } from 'cordon/gate'
 
 import { NO_CONSENT, consentTo, createConsent } from '../../src/consent/consent.js'
-import type { ConsentRecord } from '../../src/consent/consent.js'
-import type { OfferKind } from '../../src/consent/offer.js'
-import type { JsonObject } from 'cordon/gate'
+import type { ConsentRecord, OfferKind } from '../../src/consent/consent.js'
 import { differenceOf } from '../../src/consent/difference.js'
 import { skeletonOf } from '../../src/consent/look-alike.js'
 import { warningsOf } from '../../src/consent/warnings.js'

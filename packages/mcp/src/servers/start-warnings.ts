@@ -1,15 +1,18 @@
-// A cell has its own empty /tmp. A server that keeps data there seems to save it, and everything is gone when it ends.
+// Warnings at the start of servers: paths that their cells hide, and settings that no server uses.
 import { existsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 
-import { isReadable, isWithinPath, parseAbsolutePath } from 'cordon/policy'
+import { isReadable, isWithinPath, nearestKey, parseAbsolutePath } from 'cordon/policy'
 import type { AbsolutePath } from 'cordon/policy'
 import { visible, visibleWord } from 'cordon/commands'
 import type { Environment } from 'cordon/commands'
 
 import type { PreparedServer } from './start-server.js'
+import type { AllServerSettings } from './server-settings.js'
+import { entriesForNobody } from './tool-policies.js'
+import type { ToolEntry } from './tool-policies.js'
 
-/** Folders of the host that a cell replaces by its own. */
+/** A cell has its own empty ones. A server that keeps data there seems to save it, and all is gone when it ends. */
 const PRIVATE = ['/tmp', '/dev/shm'].map((path) => parseAbsolutePath(path))
 
 /** A warning for each argument and variable of a server that names a path in such a folder. */
@@ -51,3 +54,41 @@ const pathIn = (text: string, cwd: string, home: string): AbsolutePath | undefin
   if (!/^\.{0,2}\//.test(plain) || plain.includes('\0')) return undefined
   return parseAbsolutePath(resolve(cwd, plain), 'a path of a server')
 }
+
+interface NamedServer {
+  readonly name: string
+  /** What the names of its tools begin with, among several servers. */
+  readonly start: string
+}
+
+/**
+ * Settings that no server uses, because a name differs. Nobody would notice, except that tools lack their policies.
+ * `tools`: of `--tools`.
+ */
+export const unusedSettings = (
+  servers: readonly NamedServer[],
+  { names, of }: AllServerSettings,
+  tools: readonly ToolEntry[],
+): readonly string[] => {
+  const starts = servers.map(({ start }) => start)
+  const forNobody = entriesForNobody(starts, tools).map(
+    ({ name, source }) =>
+      `${visible(source)}: "${visible(name)}" is for no server of this gateway; names of tools begin with ` +
+      starts.map((start) => `"${visible(start)}"`).join(' or '),
+  )
+  // Who gave --tools needs no settings. The settings of other servers are for other gateways.
+  const withoutSettings = names.length === 0 || tools.length > 0 ? [] : servers.filter(({ name }) => isUnset(of(name)))
+  return [
+    ...forNobody,
+    ...withoutSettings.map(({ name }) => {
+      const near = nearestKey(name, names)
+      return (
+        `mcp.yaml has no settings for the server "${visible(name)}", but for ${names.map(visible).join(', ')}` +
+        (near === undefined ? '; --server NAME names a server' : `; did you mean "${visible(near)}"?`)
+      )
+    }),
+  ]
+}
+
+const isUnset = ({ policies, tools, allowed, published }: ReturnType<AllServerSettings['of']>): boolean =>
+  [policies, tools, allowed, published].every(({ length }) => length === 0)
