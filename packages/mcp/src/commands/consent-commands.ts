@@ -6,8 +6,8 @@ import { consentFolderOf, homeOf, paintFor, STDOUT, usage, visible, visibleWord,
 import type { CommandLine, Environment, Paint } from 'cordon/commands'
 
 import { fail } from '../errors/errors.js'
-import { consentTo, differenceOf, listConsents, warningsOf, writeConsent } from '../gateway/index.js'
-import type { KeptConsent } from '../gateway/index.js'
+import { consentTo, differenceOf, listConsents, warningsOf, writeConsent } from '../consent/index.js'
+import type { KeptConsent } from '../consent/index.js'
 import { acceptingLineOf } from '../servers/accept-proposal.js'
 
 /** One offer that waits for consent. */

@@ -28,8 +28,10 @@ import {
 import type { Arguments, CommandLine, Environment } from 'cordon/commands'
 
 import { fail } from '../errors/errors.js'
-import { CLIENT_FEATURE_NAMES, openGateway, sharedName } from '../gateway/index.js'
-import type { ClientFeature, GatewayParts } from '../gateway/index.js'
+import { openGateway, sharedName } from '../gateway/index.js'
+import type { GatewayParts } from '../gateway/index.js'
+import { CLIENT_FEATURE_NAMES } from '../wire/era-2025.js'
+import type { ClientFeature } from '../wire/era-2025.js'
 import type { OpenConnection } from '../http/index.js'
 import { openClient, passStderr, untilSignal } from '../servers/own-streams.js'
 import { hiddenPathsOf, unusedSettings } from '../servers/start-warnings.js'

@@ -17,21 +17,15 @@ export const approveByClient =
   async ({ tool, input, reason }, { signal }) => {
     const by = user.by()
     if (!user.canBeAsked()) return { kind: 'deny', by, reason: 'this client cannot ask its user' }
-    const { method, params } = approvalRequest({ tool, input, reason })
+    const { method, params } = approvalRequest(tool, input, reason)
     return approvalAnswer(await user.ask(method, params, signal), by)
   }
 
-export interface AskedCall {
-  readonly tool: string
-  readonly input: JsonValue
-  readonly reason: string
-}
-
-export const approvalRequest = ({
-  tool,
-  input,
-  reason,
-}: AskedCall): { readonly method: string; readonly params: Fields } => {
+export const approvalRequest = (
+  tool: string,
+  input: JsonValue,
+  reason: string,
+): { readonly method: string; readonly params: Fields } => {
   const question = [`Cordon asks: may the tool "${tool}" be called?`, shown(input), `Why it is asked: ${reason}`]
   return { method: ELICIT, params: approvalQuestion(question.join('\n')) }
 }

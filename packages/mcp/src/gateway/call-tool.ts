@@ -30,12 +30,12 @@ interface RelayedCall {
 
 export const serverOfTools = (link: ServerLink): ToolServer => ({
   name: link.name,
-  profile: link.profile,
+  profile: () => link.run().profile(),
   call: async ({ input, signal, attachment }) => {
     const relayed = attachment as RelayedCall
     const asked = link.ask({ ...relayed.request.fields, params: judgedParams(relayed, input) })
     const cancel = () => {
-      link.cancel(asked)
+      link.run().cancel(asked)
     }
     if (signal?.aborted === true) cancel()
     signal?.addEventListener('abort', cancel, { once: true })
@@ -118,8 +118,8 @@ export const callTool = async (
       const result = await call()
       if (relayed.refusal !== undefined) return { ...relayed.refusal, id }
       if (result.status === 'pending') {
-        const asked = { tool: name, input: input as JsonValue, reason: result.approval.reason }
-        return resultOf(id, inputRequired({ [APPROVAL]: approvalRequest(asked) }, result.ticket))
+        const question = approvalRequest(name, input as JsonValue, result.approval.reason)
+        return resultOf(id, inputRequired({ [APPROVAL]: question }, result.ticket))
       }
       if (result.facts.error?.code !== 'call-outdated' || decisions === MOST_DECISIONS) {
         if (result.status === 'denied' && result.facts.error !== null) onRefused(name, result.facts.error)

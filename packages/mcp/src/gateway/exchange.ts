@@ -25,7 +25,6 @@ export interface Exchange {
   readonly cancel: (id: number, error?: CordonError) => boolean
   /** All requests are lost, also later ones. */
   readonly end: (error: CordonError) => void
-  readonly size: () => number
 }
 
 /** Answers to cancelled requests may still come. No more than these are remembered. */
@@ -80,6 +79,5 @@ export const createExchange = (): Exchange => {
       pending.clear()
       for (const { resolve } of left) resolve({ kind: 'lost', error })
     },
-    size: () => pending.size,
   }
 }

@@ -79,27 +79,29 @@ export const createFromServers = (
     questions.set(id, { link, request, asked })
     const shown = feature === 'elicitation' ? signElicitation(params, link.name) : params
     const tracked = token === undefined ? shown : withProgressToken(shown, id)
-    const subject = about === undefined ? undefined : link.waiting(about.request)?.token
+    const subject = about === undefined ? undefined : link.run().waiting(about.request)?.token
     const related = about === undefined ? tracked : withAbout(tracked, { ...about, request: subject })
-    link.hold(send({ ...request.fields, id, ...('params' in request.fields ? { params: related } : {}) }))
+    link.run().hold(send({ ...request.fields, id, ...('params' in request.fields ? { params: related } : {}) }))
     const answer = await asked.answer
     questions.delete(id)
     // Who cancelled it waits for no answer.
     if (answer.kind === 'lost') return
     const fields = feature === 'roots' ? clipRoots(answer.fields, link.source.boundary) : answer.fields
-    link.send({ ...fields, id: request.id })
+    link.run().send({ ...fields, id: request.id })
   }
   const request = (link: ServerLink, message: RequestMessage): void => {
     const { id, method } = message
     if (method === METHODS.ping) {
-      link.send(resultOf(id, {}))
+      link.run().send(resultOf(id, {}))
       return
+    }
+    const refuse = (fix: string, rpc: number): void => {
+      link.run().send(errorAnswer(id, fail('mcp-request-refused', { server: link.name, method, fix }), rpc))
     }
     const feature = featureOf(method)
     const fault = feature === 'elicitation' ? faultOfQuestion(message) : undefined
     if (fault !== undefined) {
-      const about = { server: link.name, method, fix: fault }
-      link.send(errorAnswer(id, fail('mcp-request-refused', about), RPC_ERRORS.refused))
+      refuse(fault, RPC_ERRORS.refused)
       return
     }
     const isAllowed = feature !== undefined && link.source.allowed.has(feature)
@@ -109,9 +111,7 @@ export const createFromServers = (
       return
     }
     const fix = feature === undefined ? 'the gateway does not know this method' : fixOf(feature, isAllowed)
-    link.send(
-      errorAnswer(id, fail('mcp-request-refused', { server: link.name, method, fix }), RPC_ERRORS.unknownMethod),
-    )
+    refuse(fix, RPC_ERRORS.unknownMethod)
   }
   const cancel = (link: ServerLink, message: NotificationMessage): void => {
     const { requestId, ...params } = paramsOf(message)
@@ -123,8 +123,8 @@ export const createFromServers = (
   }
   const progress = (link: ServerLink, message: NotificationMessage): void => {
     const params = paramsOf(message)
-    const token = link.waiting(params['progressToken'])?.token
-    if (token !== undefined) link.hold(send({ ...message.fields, params: { ...params, progressToken: token } }))
+    const token = link.run().waiting(params['progressToken'])?.token
+    if (token !== undefined) link.run().hold(send({ ...message.fields, params: { ...params, progressToken: token } }))
   }
   return {
     take: (link, message) => {
@@ -134,7 +134,7 @@ export const createFromServers = (
       else if (message.method === METHODS.logMessage && !isOwnLogger(paramsOf(message)['logger']))
         onTrouble(link, 'sends log messages in the name of Cordon or under an overlong name, which are dropped')
       else if (message.method === METHODS.progress) progress(link, message)
-      else if (TOLD_BY_SERVERS.has(message.method)) link.hold(send(message.fields))
+      else if (TOLD_BY_SERVERS.has(message.method)) link.run().hold(send(message.fields))
     },
     answer: ({ id, fields }) => {
       exchange.settle(id, fields)
@@ -143,7 +143,7 @@ export const createFromServers = (
       const params = paramsOf(message)
       const question = questions.get(Number(params['progressToken']))
       if (question?.asked.token === undefined) return
-      question.link.send({ ...message.fields, params: { ...params, progressToken: question.asked.token } })
+      question.link.run().send({ ...message.fields, params: { ...params, progressToken: question.asked.token } })
     },
     askForCordon: async (method, params, signal) => {
       const asked = exchange.ask(undefined)

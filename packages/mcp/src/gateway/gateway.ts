@@ -123,7 +123,7 @@ export const openGateway = (parts: GatewayParts): Gateway => {
     if (request.method !== METHODS.initialize) await link.awaken()
     const asked = link.ask(params === undefined ? request.fields : { ...request.fields, params })
     running.set(request.id, (given) => {
-      link.cancel(asked, given)
+      link.run().cancel(asked, given)
     })
     return answerWith(asked, request.id)
   }
@@ -284,7 +284,7 @@ export const openGateway = (parts: GatewayParts): Gateway => {
     // A client that cancelled waits for no answer.
     if (!running.delete(id)) return
     const slow = sendOrRefuse(request, answer)
-    if (slow !== undefined) for (const link of links) link.hold(slow)
+    if (slow !== undefined) for (const link of links) link.run().hold(slow)
   }
   /** An answer may be longer than the client takes. A model reads the results of calls. */
   const sendOrRefuse = ({ id, method }: RequestMessage, answer: Fields): Promise<void> | undefined => {
@@ -308,7 +308,7 @@ export const openGateway = (parts: GatewayParts): Gateway => {
     } else if (message.method === METHODS.progress) fromServers.progress(message)
     else if (isNotification(message.method))
       for (const link of links)
-        if (message.method !== METHODS.rootsChanged || link.source.allowed.has('roots')) link.send(message.fields)
+        if (message.method !== METHODS.rootsChanged || link.source.allowed.has('roots')) link.run().send(message.fields)
   }
   const takeMessage = (message: Message): void => {
     if (message.kind === 'request') void serve(message)

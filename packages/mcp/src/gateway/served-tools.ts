@@ -4,7 +4,6 @@ import type { JsonSchema, SharedCell } from 'cordon/gate'
 import type { ToolPolicy } from 'cordon/policy'
 import type { Cordon, ToolDefinition } from 'cordon'
 import { mcpTool } from 'cordon/runtime'
-import type { ToolServer } from 'cordon/runtime'
 import { isMapping } from 'cordon/shapes'
 
 import { fail } from '../errors/errors.js'
@@ -48,14 +47,8 @@ interface Known extends ServedTool {
 
 export const createServedTools = (cordon: ToolRegister, { nameOf, policyOf }: ToolNaming): ServedTools => {
   const known = new Map<string, Known>()
-  const servers = new Map<ServerLink, ToolServer>()
   let last: Promise<void> = Promise.resolve()
 
-  const serverOf = (link: ServerLink): ToolServer => {
-    const found = servers.get(link) ?? serverOfTools(link)
-    servers.set(link, found)
-    return found
-  }
   const remove = async (name: string): Promise<void> => {
     const before = known.get(name)
     known.delete(name)
@@ -63,40 +56,28 @@ export const createServedTools = (cordon: ToolRegister, { nameOf, policyOf }: To
   }
   const definitionOf = (link: ServerLink, { name: ownName, description, schema, proposal }: Listed): ToolDefinition => {
     const name = nameOf(link, ownName)
+    const rights = policyOf(name, link, proposal)
     const { cwd } = link.source
-    return mcpTool({
-      name,
-      ownName,
-      description,
-      input: schema,
-      ...policyOf(name, link, proposal),
-      cwd,
-      server: serverOf(link),
-    })
+    return mcpTool({ name, ownName, description, input: schema, ...rights, cwd, server: serverOfTools(link) })
   }
-  /** Keeps the problem of a tool that the gate does not take. */
-  const add = async (link: ServerLink, tool: Listed): Promise<void> => {
-    const { name: ownName, text } = tool
+  /**
+   * All at once, because each change opens the gate anew. One by one if there is something wrong with one of them: the
+   * problem of a tool that the gate does not take is kept.
+   */
+  const add = async (link: ServerLink, tools: readonly Listed[]): Promise<void> => {
+    if (tools.length === 0) return
     let problem: CordonError | undefined
     try {
-      await cordon.addTool(definitionOf(link, tool))
+      await cordon.addTool(...tools.map((tool) => definitionOf(link, tool)))
     } catch (error) {
       if (!(error instanceof CordonError)) throw error
+      if (tools.length > 1) {
+        for (const tool of tools) await add(link, [tool])
+        return
+      }
       problem = error
     }
-    known.set(nameOf(link, ownName), { link, ownName, text, problem })
-  }
-  /** All at once, because each change opens the gate anew. One by one if there is something wrong with one of them. */
-  const addAll = async (link: ServerLink, tools: readonly Listed[]): Promise<void> => {
-    if (tools.length === 0) return
-    try {
-      await cordon.addTool(...tools.map((tool) => definitionOf(link, tool)))
-      for (const { name: ownName, text } of tools)
-        known.set(nameOf(link, ownName), { link, ownName, text, problem: undefined })
-    } catch (error) {
-      if (!(error instanceof CordonError)) throw error
-      for (const tool of tools) await add(link, tool)
-    }
+    for (const { name: ownName, text } of tools) known.set(nameOf(link, ownName), { link, ownName, text, problem })
   }
   const learn = async (link: ServerLink, listed: readonly unknown[], isWhole: boolean): Promise<void> => {
     const tools = new Map(listed.flatMap(readListed).map((tool) => [tool.name, tool]))
@@ -113,7 +94,7 @@ export const createServedTools = (cordon: ToolRegister, { nameOf, policyOf }: To
       await remove(name)
       changed.push(tool)
     }
-    await addAll(link, changed)
+    await add(link, changed)
   }
   return {
     learn: (link, listed, isWhole) => {

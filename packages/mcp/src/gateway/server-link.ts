@@ -10,9 +10,11 @@ import { METHODS } from '../wire/era-2025.js'
 import { notificationOf } from '../wire/messages.js'
 import type { Fields, NotificationMessage, RequestMessage } from '../wire/messages.js'
 
-export interface ServerLink extends Omit<ServerRun, 'isEnded'> {
+export interface ServerLink extends Pick<ServerRun, 'ask' | 'close'> {
   readonly source: ServerSource
   readonly name: string
+  /** The present one. */
+  readonly run: () => ServerRun
   /** Starts it again if it has ended. Settles when it can be asked, or cannot be started. */
   readonly awaken: () => Promise<void>
 }
@@ -77,20 +79,7 @@ export const openServerLink = (source: ServerSource, listener: LinkListener): Se
         })
       return asked
     },
-    profile: () => run.profile(),
-    cancel: (asked, params) => {
-      run.cancel(asked, params)
-    },
-    waiting: (token) => run.waiting(token),
-    send: (message) => {
-      run.send(message)
-    },
-    hold: (until) => {
-      run.hold(until)
-    },
-    end: (error) => {
-      run.end(error)
-    },
+    run: () => run,
     close: () => {
       isClosing = true
       return run.close()

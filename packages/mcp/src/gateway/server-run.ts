@@ -158,11 +158,8 @@ export const startServer = (source: ServerSource, listener: RunListener): Server
     const bytes = Buffer.from(`${JSON.stringify(message)}\n`)
     if (program === undefined) early.push(bytes)
     else program.write(bytes)
-    requireReading()
-  }
-  const requireReading = (): void => {
-    const bytes = program?.waiting() ?? 0
-    if (bytes > MOST_UNREAD) end(fail('mcp-server-stalled', { server: name, bytes }))
+    const unread = program?.waiting() ?? 0
+    if (unread > MOST_UNREAD) end(fail('mcp-server-stalled', { server: name, bytes: unread }))
   }
 
   const cancel = ({ id }: Asked, params: Fields = {}, error?: CordonError): void => {

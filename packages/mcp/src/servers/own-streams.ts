@@ -2,7 +2,7 @@
 // not block this process.
 import { STDERR, STDOUT, openOutput, visible } from 'cordon/commands'
 
-import { createLineReader, lineForClient } from '../gateway/index.js'
+import { createLineReader, lineForClient } from '../wire/lines.js'
 import type { SendToClient } from '../wire/messages.js'
 
 export interface Client {

@@ -7,7 +7,7 @@ import { readGivenDocument, usage } from 'cordon/commands'
 import type { Arguments } from 'cordon/commands'
 
 import { fail } from '../errors/errors.js'
-import { namesCordon } from '../gateway/index.js'
+import { namesCordon } from '../consent/index.js'
 import { packageCallOf } from '../packages/package-words.js'
 import { bridgeTo, parsePublished } from './bridge.js'
 import { readRemoteServer, urlOfEntry } from './remote-server.js'

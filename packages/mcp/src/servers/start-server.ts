@@ -19,8 +19,9 @@ import {
 } from 'cordon/commands'
 import type { Arguments, Environment, Launch, PreparedRun } from 'cordon/commands'
 
-import { consentStore, createConsent } from '../gateway/index.js'
-import type { ClientFeature, ServerSource } from '../gateway/index.js'
+import { consentStore, createConsent } from '../consent/index.js'
+import type { ServerSource } from '../gateway/index.js'
+import type { ClientFeature } from '../wire/era-2025.js'
 import { launchPublished, withBridge } from './bridge.js'
 import type { LocatedServer } from './packaged-servers.js'
 import type { ChosenServer } from './server-choice.js'

@@ -88,7 +88,7 @@ export const createClientSpeech = (toClient: SendToClient, toGateway: (message: 
   const refuse = ({ id }: RequestMessage, problem: string): void => {
     toGateway({ kind: 'answer', id, fields: errorOf(id, RPC_ERRORS.unknownMethod, problem) })
   }
-  const listening = createListening({ send: toClient, askGateway })
+  const listening = createListening(toClient, askGateway)
 
   /** The gateway is introduced once, with what the first request says. */
   const introduce = ({ info, capabilities }: RequestClient): Promise<Fields> =>

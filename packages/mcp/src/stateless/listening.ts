@@ -13,28 +13,22 @@ export interface Listening {
   readonly close: (id: unknown) => boolean
 }
 
-export interface ListeningParts {
-  readonly send: SendToClient
-  readonly askGateway: (method: string, params: Fields) => Promise<Fields>
-}
-
-export const createListening = ({ send, askGateway }: ListeningParts): Listening => {
+export const createListening = (
+  send: SendToClient,
+  askGateway: (method: string, params: Fields) => Promise<Fields>,
+): Listening => {
   const open = new Map<unknown, Wishes>()
-  const isHeard = (uri: string): boolean =>
-    [...open.values()].some(({ resourceSubscriptions }) => resourceSubscriptions.includes(uri))
+  const isHeard = (uri: string): boolean => [...open.values()].some(({ resources }) => resources.includes(uri))
   return {
     open: async (id, params, capabilities) => {
       const wished = grantable(wishesIn(params), capabilities)
-      const fresh = wished.resourceSubscriptions.filter((uri) => !isHeard(uri))
+      const fresh = wished.resources.filter((uri) => !isHeard(uri))
       open.set(id, wished)
       const answers = await Promise.all(fresh.map((uri) => askGateway(METHODS.subscribe, { uri })))
       const failed = new Set(fresh.filter((_, at) => !('result' in (answers[at] ?? {}))))
       // Cancelled meanwhile.
       if (!open.has(id)) return
-      const granted = {
-        ...wished,
-        resourceSubscriptions: wished.resourceSubscriptions.filter((uri) => !failed.has(uri)),
-      }
+      const granted = { ...wished, resources: wished.resources.filter((uri) => !failed.has(uri)) }
       open.set(id, granted)
       void send(notificationOf(ACKNOWLEDGED, ofSubscription({ notifications: wishFields(granted) }, id)))
     },
@@ -47,8 +41,7 @@ export const createListening = ({ send, askGateway }: ListeningParts): Listening
     close: (id) => {
       const closed = open.get(id)
       open.delete(id)
-      for (const uri of closed?.resourceSubscriptions ?? [])
-        if (!isHeard(uri)) void askGateway(METHODS.unsubscribe, { uri })
+      for (const uri of closed?.resources ?? []) if (!isHeard(uri)) void askGateway(METHODS.unsubscribe, { uri })
       return closed !== undefined
     },
   }

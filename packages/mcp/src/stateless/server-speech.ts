@@ -17,6 +17,7 @@ import {
   listenTo,
   questionsIn,
   wishFields,
+  wishesFor,
   withAnswers,
   withClient,
   withoutClient,
@@ -132,8 +133,7 @@ export const createServerSpeech = (parts: SpeechParts): ServerSpeech => {
 
   /** One subscription for everything. A change of it is a new one. */
   const listen = (): void => {
-    const every = { toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true }
-    const wishes = grantable({ ...every, resourceSubscriptions: [...subscribed] }, capabilities)
+    const wishes = grantable(wishesFor(subscribed), capabilities)
     if (listener !== undefined) toServer(notificationOf(METHODS.cancelled, { requestId: listener }))
     listener = undefined
     if (Object.keys(wishFields(wishes)).length === 0) return

@@ -3,7 +3,7 @@
 import type { CordonError } from 'cordon/errors'
 
 import type { OfferKind } from '../consent/index.js'
-import { OWN_PREFIX, RPC_ERRORS, fieldsOf, textOf } from './messages.js'
+import { OWN_PREFIX, RPC_ERRORS, fieldsOf, metaOf, textOf, withMeta } from './messages.js'
 import type { Fields, MessageId } from './messages.js'
 
 export const METHODS = {
@@ -123,12 +123,10 @@ export const introduceTogether = (servers: readonly Introduced[], version: strin
 const onlyTrue = (fields: Fields): Fields => Object.fromEntries(Object.entries(fields).filter(([, is]) => is !== false))
 
 /** The token that progress notifications of a request carry. */
-export const progressTokenOf = (params: Fields): unknown => fieldsOf(params['_meta'])['progressToken']
+export const progressTokenOf = (params: Fields): unknown => metaOf(params)['progressToken']
 
-export const withProgressToken = (params: Fields, token: MessageId): Fields => ({
-  ...params,
-  _meta: { ...fieldsOf(params['_meta']), progressToken: token },
-})
+export const withProgressToken = (params: Fields, progressToken: MessageId): Fields =>
+  withMeta(params, { progressToken })
 
 /** An error of Cordon as an answer. The model's words are the message, because hosts show it to the model. */
 export const errorAnswer = (id: MessageId, { code, agentMessage }: CordonError, rpc = RPC_ERRORS.refused): Fields => ({

@@ -1,6 +1,8 @@
 // The wire of revision 2026-07-28: no session, so every request says its version and the capabilities of its client.
 // Names of methods and of fields of this revision are in this file alone.
-import { fieldsOf, requestOf } from './messages.js'
+import { withoutUndefined } from 'cordon/shapes'
+
+import { fieldsOf, metaOf, requestOf, withMeta, withoutMeta } from './messages.js'
 import type { Fields, MessageId } from './messages.js'
 
 export const STATELESS_REVISION = '2026-07-28'
@@ -32,7 +34,7 @@ export interface RequestClient {
 }
 
 export const clientOf = (params: Fields): RequestClient => {
-  const meta = fieldsOf(params['_meta'])
+  const meta = metaOf(params)
   return {
     version: meta[META.version],
     info: meta[META.client],
@@ -45,26 +47,14 @@ export const clientOf = (params: Fields): RequestClient => {
 export const withClient = (
   params: Fields,
   { info, capabilities, logLevel }: Omit<RequestClient, 'version'>,
-): Fields => ({
-  ...params,
-  _meta: {
-    ...fieldsOf(params['_meta']),
-    [META.version]: STATELESS_REVISION,
-    [META.capabilities]: capabilities,
-    ...(info === undefined ? {} : { [META.client]: info }),
-    ...(logLevel === undefined ? {} : { [META.logLevel]: logLevel }),
-  },
-})
-
-const CLIENT_KEYS: ReadonlySet<string> = new Set([META.version, META.client, META.capabilities, META.logLevel])
+): Fields => {
+  const optional = withoutUndefined({ [META.client]: info, [META.logLevel]: logLevel })
+  return withMeta(params, { [META.version]: STATELESS_REVISION, [META.capabilities]: capabilities, ...optional })
+}
 
 /** Params for a server of an earlier revision. */
-export const withoutClient = (params: Fields): Fields => {
-  if (!('_meta' in params)) return params
-  const { _meta, ...own } = params
-  const meta = Object.entries(fieldsOf(_meta)).filter(([key]) => !CLIENT_KEYS.has(key))
-  return meta.length === 0 ? own : { ...own, _meta: Object.fromEntries(meta) }
-}
+export const withoutClient = (params: Fields): Fields =>
+  withoutMeta(params, [META.version, META.client, META.capabilities, META.logLevel])
 
 /** What is asked, without the answers to questions about it. */
 export const withoutAnswers = (params: Fields): Fields => {
@@ -93,10 +83,10 @@ export const questionsIn = (result: Fields): { readonly state: unknown; readonly
 })
 
 /** The same request with answers. A state goes back exactly as it came. */
-export const withAnswers = (params: Fields, inputResponses: Fields, state: unknown): Fields => ({
+export const withAnswers = (params: Fields, inputResponses: Fields, requestState: unknown): Fields => ({
   ...params,
   inputResponses,
-  ...(state === undefined ? {} : { requestState: state }),
+  ...withoutUndefined({ requestState }),
 })
 
 /** The result of a server of an earlier revision. It may be kept for no time, and by nobody else. */
@@ -109,15 +99,8 @@ export const completed = (result: Fields, isCacheable: boolean): Fields => ({
 /** The answer to `server/discover`, made of the answer to `initialize`. */
 export const discovered = (introduction: Fields, supportedVersions: readonly string[]): Fields => {
   const { capabilities = {}, instructions, serverInfo } = introduction
-  return completed(
-    {
-      supportedVersions,
-      capabilities,
-      ...(instructions === undefined ? {} : { instructions }),
-      ...(serverInfo === undefined ? {} : { _meta: { [META.server]: serverInfo } }),
-    },
-    true,
-  )
+  const _meta = serverInfo === undefined ? undefined : { [META.server]: serverInfo }
+  return completed({ supportedVersions, capabilities, ...withoutUndefined({ instructions, _meta }) }, true)
 }
 
 /** The answer to `initialize`, made of the answer to `server/discover`. */
@@ -127,72 +110,58 @@ export const introductionFrom = (discovery: Fields, protocolVersion: string, nam
     protocolVersion,
     capabilities,
     serverInfo: fieldsOf(_meta)[META.server] ?? { name, version: '' },
-    ...(instructions === undefined ? {} : { instructions }),
+    ...withoutUndefined({ instructions }),
   }
 }
 
-/** What a client wants to hear of, in `subscriptions/listen`. */
+/** Lists of a server whose changes clients can hear of, in `subscriptions/listen`. */
+const CHANGING = ['tools', 'prompts', 'resources'] as const
+
+/** What a client wants to hear of. */
 export interface Wishes {
-  readonly toolsListChanged: boolean
-  readonly promptsListChanged: boolean
-  readonly resourcesListChanged: boolean
-  readonly resourceSubscriptions: readonly string[]
+  readonly lists: readonly (typeof CHANGING)[number][]
+  readonly resources: readonly string[]
 }
+
+/** Everything that a server can tell of its lists. */
+export const wishesFor = (resources: Iterable<string>): Wishes => ({ lists: CHANGING, resources: [...resources] })
 
 export const wishesIn = (params: Fields): Wishes => {
   const asked = fieldsOf(params['notifications'])
   const uris = asked['resourceSubscriptions']
   return {
-    toolsListChanged: asked['toolsListChanged'] === true,
-    promptsListChanged: asked['promptsListChanged'] === true,
-    resourcesListChanged: asked['resourcesListChanged'] === true,
-    resourceSubscriptions: Array.isArray(uris) ? uris.filter((uri): uri is string => typeof uri === 'string') : [],
+    lists: CHANGING.filter((list) => asked[`${list}ListChanged`] === true),
+    resources: Array.isArray(uris) ? uris.filter((uri) => typeof uri === 'string') : [],
   }
 }
 
-const LIST_CHANGES = {
-  'notifications/tools/list_changed': 'toolsListChanged',
-  'notifications/prompts/list_changed': 'promptsListChanged',
-  'notifications/resources/list_changed': 'resourcesListChanged',
-} as const
-
 /** The wishes that a server can fulfil. */
-export const grantable = (wishes: Wishes, capabilities: Fields): Wishes => {
+export const grantable = ({ lists, resources }: Wishes, capabilities: Fields): Wishes => {
   const tells = (name: string, what: string) => fieldsOf(capabilities[name])[what] === true
   return {
-    toolsListChanged: wishes.toolsListChanged && tells('tools', 'listChanged'),
-    promptsListChanged: wishes.promptsListChanged && tells('prompts', 'listChanged'),
-    resourcesListChanged: wishes.resourcesListChanged && tells('resources', 'listChanged'),
-    resourceSubscriptions: tells('resources', 'subscribe') ? wishes.resourceSubscriptions : [],
+    lists: lists.filter((list) => tells(list, 'listChanged')),
+    resources: tells('resources', 'subscribe') ? resources : [],
   }
 }
 
 /** Whether a notification of a server is one of the wishes. */
-export const isWished = (wishes: Wishes, method: string, params: Fields): boolean => {
-  if (method === 'notifications/resources/updated')
-    return wishes.resourceSubscriptions.some((uri) => uri === params['uri'])
-  return method in LIST_CHANGES && wishes[LIST_CHANGES[method as keyof typeof LIST_CHANGES]]
-}
+export const isWished = ({ lists, resources }: Wishes, method: string, params: Fields): boolean =>
+  method === 'notifications/resources/updated'
+    ? resources.some((uri) => uri === params['uri'])
+    : lists.some((list) => method === `notifications/${list}/list_changed`)
 
 /** Only the wishes that are there, as the wire has them. */
-export const wishFields = (wishes: Wishes): Fields =>
-  Object.fromEntries(
-    Object.entries(wishes).filter(([, wish]) => (Array.isArray(wish) ? wish.length > 0 : wish === true)),
-  )
+export const wishFields = ({ lists, resources }: Wishes): Fields => ({
+  ...Object.fromEntries(lists.map((list) => [`${list}ListChanged`, true])),
+  ...(resources.length === 0 ? {} : { resourceSubscriptions: resources }),
+})
 
 export const listenTo = (id: MessageId, wishes: Wishes): Fields =>
   requestOf(id, LISTEN, { notifications: wishFields(wishes) })
 
 /** Says to which `subscriptions/listen` a message belongs. */
-export const ofSubscription = (params: Fields, id: MessageId): Fields => ({
-  ...params,
-  _meta: { ...fieldsOf(params['_meta']), [META.subscription]: id },
-})
+export const ofSubscription = (params: Fields, id: MessageId): Fields => withMeta(params, { [META.subscription]: id })
 
-export const withoutSubscription = (params: Fields): Fields => {
-  const { _meta, ...own } = params
-  const meta = Object.entries(fieldsOf(_meta)).filter(([key]) => key !== META.subscription)
-  return meta.length === 0 ? own : { ...own, _meta: Object.fromEntries(meta) }
-}
+export const withoutSubscription = (params: Fields): Fields => withoutMeta(params, [META.subscription])
 
-export const subscriptionOf = (params: Fields): unknown => fieldsOf(params['_meta'])[META.subscription]
+export const subscriptionOf = (params: Fields): unknown => metaOf(params)[META.subscription]

@@ -96,6 +96,20 @@ export const paramsOf = ({ fields: { params } }: { readonly fields: Fields }): F
 
 export const fieldsOf = (value: unknown): Fields => (isMapping(value) ? value : {})
 
+export const metaOf = (params: Fields): Fields => fieldsOf(params['_meta'])
+
+export const withMeta = (params: Fields, meta: Fields): Fields => ({
+  ...params,
+  _meta: { ...metaOf(params), ...meta },
+})
+
+/** `_meta` goes too if nothing is left in it. */
+export const withoutMeta = (params: Fields, keys: readonly string[]): Fields => {
+  const { _meta, ...own } = params
+  const meta = Object.entries(fieldsOf(_meta)).filter(([key]) => !keys.includes(key))
+  return meta.length === 0 ? own : { ...own, _meta: Object.fromEntries(meta) }
+}
+
 /** A field that should be a text. */
 export const textOf = (value: unknown, otherwise = ''): string => (typeof value === 'string' ? value : otherwise)
 
