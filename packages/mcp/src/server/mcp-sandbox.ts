@@ -4,6 +4,7 @@ import { escapeGlob } from 'cordon/policy'
 import { toModel, tool } from 'cordon'
 import type { ModelResult, ToolContext } from 'cordon'
 import { requirePortable } from 'cordon/runtime'
+import { withoutUndefined } from 'cordon/shapes'
 
 import { createLazyRuntime } from './lazy-runtime.js'
 import { policyFromCapabilities } from './sandlock-capabilities.js'
@@ -50,8 +51,7 @@ export const createMcpSandbox = ({ workspace, timeout = '30s' }: McpSandboxOptio
       const definition = tool({
         name,
         run,
-        ...(description === undefined ? {} : { description }),
-        ...(inputSchema === undefined ? {} : { input: inputSchema }),
+        ...withoutUndefined({ description, input: inputSchema }),
         policy: {
           ...policy,
           filesystem: { ...filesystem, read: [escapeGlob(workspace), ...filesystem.read] },

@@ -31,13 +31,8 @@ export type Proposal =
 const MOST_CHARACTERS = 4_096
 
 /** What a listed tool proposes. Other annotations, such as `readOnlyHint`, propose nothing. */
-export const proposalOf = ({
-  name,
-  annotations,
-}: {
-  readonly name: string
-  readonly annotations?: unknown
-}): Proposal => {
+export const proposalOf = (tool: { readonly name: string; readonly annotations?: unknown }): Proposal => {
+  const { name, annotations } = tool
   if (!isMapping(annotations)) return { kind: 'none' }
   const keys = Object.keys(annotations).filter((key) => key.startsWith(OWN) || key.startsWith(SANDLOCK))
   if (keys.length === 0) return { kind: 'none' }

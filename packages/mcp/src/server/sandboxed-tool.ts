@@ -3,8 +3,9 @@ import { CordonError } from 'cordon/errors'
 import { isStandardSchema } from 'cordon/gate'
 import type { StandardSchema } from 'cordon/gate'
 import { describeValue } from 'cordon/policy'
+import type { PolicyInput } from 'cordon/policy'
 import { processTool, tool } from 'cordon'
-import type { ToolDefinition } from 'cordon'
+import type { FunctionToolOptions, ProcessToolOptions, ToolDefinition } from 'cordon'
 import { requirePortable } from 'cordon/runtime'
 
 import { fail } from '../errors/errors.js'
@@ -12,9 +13,40 @@ import { publishedPolicy } from './proposal.js'
 import { readContext } from './sdk-server.js'
 import type { HandlerContext, ToolConfig, ToolRegistrar } from './sdk-server.js'
 import { runtimeOf } from './server-runtime.js'
+import type { SandboxSettings } from './server-runtime.js'
 import { contentOf, refusedContent } from './tool-content.js'
 import type { ToolContent } from './tool-content.js'
-import type { SandboxSettings, SandboxedToolOptions } from './tool-options.js'
+
+/** What a client reads of a tool. */
+interface Described {
+  readonly title?: string
+  readonly description?: string
+  /** As for the SDK. Hints such as `readOnlyHint` grant nothing. */
+  readonly annotations?: Readonly<Record<string, unknown>>
+  readonly outputSchema?: unknown
+  /** What a call may touch. It is published. `{}` grants nothing. */
+  readonly policy: PolicyInput
+}
+
+/** The schema that the SDK takes, such as `z.object({ … })`. The SDK checks the arguments with it. */
+interface WithSchema<Schema extends StandardSchema | undefined> {
+  readonly inputSchema?: Schema
+}
+
+type Replaced = 'input' | 'inProcess' | keyof Described
+
+/** A tool that is a function (`run`), a function of a module (`module`, `export`), or a program (`command`). */
+export type SandboxedToolOptions<
+  Name extends string,
+  Schema extends StandardSchema | undefined,
+  Input,
+  Output,
+> = Described &
+  WithSchema<Schema> &
+  (
+    | (Omit<FunctionToolOptions<Name, undefined, Input, Output>, Replaced> & { readonly command?: never })
+    | (Omit<ProcessToolOptions<Name, undefined, Input>, Replaced> & { readonly run?: never; readonly module?: never })
+  )
 
 /** What the schema of the SDK makes of the arguments. */
 type Parsed<Schema> = Schema extends StandardSchema<unknown, infer Output> ? Output : unknown
@@ -46,15 +78,9 @@ export const sandboxedTool = <
     }
   }
   const published = publishedPolicy(options.policy)
-  const config: ToolConfig = {
-    title,
-    description,
-    inputSchema,
-    outputSchema,
-    annotations: { ...annotations, ...published },
-    // Clients of the SDK keep unknown keys here, and drop them from the annotations.
-    _meta: published,
-  }
+  // Clients of the SDK keep unknown keys in `_meta`, and drop them from the annotations.
+  const publishing = { annotations: { ...annotations, ...published }, _meta: published }
+  const config: ToolConfig = { title, description, inputSchema, outputSchema, ...publishing }
   const registered = (server.registerTool as Register)(
     name,
     config,

@@ -30,16 +30,8 @@ export interface SandlockCapabilities {
 }
 
 const KEYS = [
-  'fs_readable',
-  'fs_writable',
-  'fs_denied',
-  'net_allow_hosts',
-  'net_connect',
-  'net_bind',
-  'env',
-  'max_memory',
-  'max_processes',
-  'max_open_files',
+  ...(['fs_readable', 'fs_writable', 'fs_denied', 'net_allow_hosts', 'net_connect', 'net_bind', 'env'] as const),
+  ...(['max_memory', 'max_processes', 'max_open_files'] as const),
 ] as const satisfies readonly (keyof SandlockCapabilities)[]
 
 /** A policy with these sections, as they are written in a policy file. */
@@ -59,12 +51,13 @@ export const policyFromCapabilities = (capabilities: unknown, source = 'the capa
   const read = [...pathsOf(given.fs_readable), ...pathsOf(given.fs_denied).map((path) => `!${path}`)]
   const write = pathsOf(given.fs_writable)
   const network = hostsOf(given)
-  const environment = given.env === undefined ? [] : namedNodesOf(given.env).map(variableOf)
-  refuseListening(given.net_bind)
+  const variables = given.env === undefined ? [] : namedNodesOf(given.env)
+  if (given.net_bind !== undefined && itemsOf(given.net_bind, 'an empty list').length > 0)
+    throw invalid(given.net_bind, 'empty', 'leave it out: no tool may listen')
   return {
     filesystem: { read, write },
     network: network.length === 0 ? 'none' : network,
-    environment,
+    environment: variables.map(([name, node]) => `${name}=${textOf(node, 'the value of a variable, as a text')}`),
     limits: limitsOf(given),
   }
 }
@@ -89,14 +82,6 @@ const hostsOf = ({ net_allow_hosts: hosts, net_connect: ports }: Given): readonl
 }
 
 const bracketed = (host: string): string => (parseIpAddress(host)?.family === 6 ? `[${host}]` : host)
-
-const variableOf = ([name, node]: readonly [string, PolicyNode]): string =>
-  `${name}=${textOf(node, 'the value of a variable, as a text')}`
-
-const refuseListening = (node: PolicyNode | undefined): void => {
-  if (node !== undefined && itemsOf(node, 'an empty list').length > 0)
-    throw invalid(node, 'empty', 'leave it out: no tool may listen')
-}
 
 const limitsOf = ({ max_memory: memory, max_processes: processes, max_open_files: files }: Given): LimitsInput => ({
   ...(memory === undefined ? {} : { memory: memory.value as string | number }),

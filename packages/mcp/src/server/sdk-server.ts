@@ -47,11 +47,9 @@ export const readContext = (context: HandlerContext): ClientCall => {
     tellProgress: (value) => {
       if (token === undefined) return
       told += 1
+      const params = { ...progressOf(value, told), progressToken: token }
       // A client that has gone needs no progress.
-      notify({
-        method: 'notifications/progress',
-        params: { ...progressOf(value, told), progressToken: token },
-      }).catch(() => undefined)
+      notify({ method: 'notifications/progress', params }).catch(() => undefined)
     },
   }
 }

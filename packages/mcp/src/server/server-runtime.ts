@@ -1,11 +1,38 @@
 // The runtime of one server: opened by the first call, closed with the connection.
+import type { CordonOptions } from 'cordon'
 import { codeOf, messageOf } from 'cordon/errors'
 
 import { fail } from '../errors/errors.js'
 import { createLazyRuntime } from './lazy-runtime.js'
 import type { LazyRuntime } from './lazy-runtime.js'
 import type { ToolRegistrar } from './sdk-server.js'
-import type { SandboxSettings, Trouble } from './tool-options.js'
+
+/** Why a call gave no result. */
+interface Trouble {
+  readonly code: string
+  readonly message: string
+  readonly fix?: string | null | undefined
+}
+
+/** Settings of the runtime of one server, as of `createCordon`. */
+export interface SandboxSettings extends Pick<
+  Partial<CordonOptions>,
+  | 'workspace'
+  | 'home'
+  | 'mode'
+  | 'rules'
+  | 'ruleFiles'
+  | 'hooks'
+  | 'approve'
+  | 'audit'
+  | 'onEvent'
+  | 'environment'
+  | 'egress'
+  | 'sandbox'
+> {
+  /** Gets the reason of each call without a result, for the operator (default: a line on stderr). */
+  readonly onTrouble?: (trouble: Trouble, tool: string) => void
+}
 
 export interface ServerRuntime extends Pick<LazyRuntime, 'add' | 'call'> {
   readonly configure: (settings: SandboxSettings) => void

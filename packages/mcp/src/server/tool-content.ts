@@ -3,7 +3,7 @@ import type { CordonError } from 'cordon/errors'
 import type { JsonValue } from 'cordon/gate'
 import { toModel } from 'cordon'
 import type { ToolResult } from 'cordon'
-import { isMapping } from 'cordon/shapes'
+import { isMapping, withoutUndefined } from 'cordon/shapes'
 
 /** `CallToolResult` of the SDK. */
 export interface ToolContent {
@@ -19,7 +19,7 @@ export const contentOf = (result: ToolResult): ToolContent => {
   const { call_id: call, error } = result.facts
   return {
     content: [{ type: 'text', text }],
-    ...(structuredContent === undefined ? {} : { structuredContent }),
+    ...withoutUndefined({ structuredContent }),
     ...(isError ? { isError, _meta: metaOf({ status: result.status, call, error: error?.code }) } : {}),
   }
 }
@@ -33,9 +33,7 @@ export const refusedContent = ({ agentMessage, code }: CordonError): ToolContent
 
 /** The keys by which Cordon tells of its decisions. A gateway of Cordon removes them, and sets its own. */
 const metaOf = (facts: Readonly<Record<string, string | undefined>>): Readonly<Record<string, unknown>> =>
-  Object.fromEntries(
-    Object.entries(facts).flatMap(([name, value]) => (value === undefined ? [] : [[`cordon/${name}`, value]])),
-  )
+  Object.fromEntries(Object.entries(withoutUndefined(facts)).map(([name, value]) => [`cordon/${name}`, value]))
 
 type OwnContent = Readonly<Record<string, JsonValue>> & { readonly content: readonly JsonValue[] }
 
