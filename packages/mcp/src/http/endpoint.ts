@@ -4,7 +4,7 @@ import { randomUUID, timingSafeEqual } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 
-import { CordonError, messageOf } from 'cordon/errors'
+import { CordonError, codeOf, messageOf } from 'cordon/errors'
 import { bodyBytes, guardRequest, listenOnAddress, renderAddress } from 'cordon/runtime'
 import type { Door, ListenAddress } from 'cordon/runtime'
 
@@ -55,8 +55,8 @@ export const openEndpoint = async ({ address, token, open }: EndpointSettings): 
     }
   }
   let opening = 0
-  const newSession = async (): Promise<Session | Refusal> => {
-    if (sessions.size + opening >= MOST_SESSIONS) return refusal(503, `there are ${MOST_SESSIONS} sessions already`)
+  const newSession = async (): Promise<Session> => {
+    if (sessions.size + opening >= MOST_SESSIONS) throw new Refusal(503, `there are ${MOST_SESSIONS} sessions already`)
     opening += 1
     try {
       const session = await openSession(randomUUID(), open)
@@ -67,70 +67,58 @@ export const openEndpoint = async ({ address, token, open }: EndpointSettings): 
       opening -= 1
     }
   }
-  const sessionOf = ({ headers }: IncomingMessage): Session | Refusal => {
+  const sessionOf = ({ headers }: IncomingMessage): Session => {
     const id = headers['mcp-session-id']
-    if (typeof id !== 'string') return refusal(400, 'Mcp-Session-Id is missing')
+    if (typeof id !== 'string') throw new Refusal(400, 'Mcp-Session-Id is missing')
     const session = sessions.get(id)
-    if (session === undefined) return refusal(404, 'there is no such session')
+    if (session === undefined) throw new Refusal(404, 'there is no such session')
     lastUsed.set(id, Date.now())
     return session
   }
-  const post = async (request: IncomingMessage, response: ServerResponse): Promise<Refusal | undefined> => {
+  const post = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    requireReadable(request)
     const text = (await bodyBytes(request, LONGEST_LINE)).toString('utf8')
     const read = readLine(text, 'client')
     const garbage = read.find((message) => message.kind === 'garbage')
-    if (garbage !== undefined) return refusal(400, garbage.problem, RPC_ERRORS.parse)
+    if (garbage !== undefined) throw new Refusal(400, garbage.problem, RPC_ERRORS.parse)
     const messages = read as readonly Message[]
     const [first] = messages
     if (messages.length === 1 && first?.kind === 'request' && isStateless(first, request)) {
       stateless.ask(first, request.headers, response)
-      return undefined
+      return
     }
-    const unknown = unknownVersion(request)
-    if (unknown !== undefined) return unknown
+    requireKnownVersion(request)
     const session = messages.some(begins) ? await newSession() : sessionOf(request)
-    if ('status' in session) return session
     if (messages.some(({ kind }) => kind === 'request')) session.ask(text, messages, response)
     else {
       session.tell(text)
       response.writeHead(202).end()
     }
-    return undefined
   }
-  const deleteSession = async (request: IncomingMessage, response: ServerResponse): Promise<Refusal | undefined> => {
-    const session = sessionOf(request)
-    if ('status' in session) return session
-    await end(session.id)
-    response.writeHead(204).end()
-    return undefined
-  }
-  const listenIn = (request: IncomingMessage, response: ServerResponse): Refusal | undefined => {
-    const session = sessionOf(request)
-    if ('status' in session) return session
-    return session.listen(response) ? undefined : refusal(409, 'this session has such a stream already')
-  }
-  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<Refusal | undefined> => {
-    const refused = guarded(request, door) ?? withoutToken(request, token)
-    if (refused !== undefined) return refused
-    if (new URL(request.url ?? '', 'http://localhost').pathname !== PATH) return refusal(404, `the path is ${PATH}`)
+  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    requireAllowed(request, door)
+    requireToken(request, token)
+    if (new URL(request.url ?? '', 'http://localhost').pathname !== PATH) throw new Refusal(404, `the path is ${PATH}`)
     switch (request.method) {
       case 'POST':
-        return unreadable(request) ?? post(request, response)
+        await post(request, response)
+        return
       case 'GET':
-        return listenIn(request, response)
+        if (!sessionOf(request).listen(response)) throw new Refusal(409, 'this session has such a stream already')
+        return
       case 'DELETE':
-        return deleteSession(request, response)
+        await end(sessionOf(request).id)
+        response.writeHead(204).end()
+        return
       default:
-        return refusal(405, 'use POST')
+        throw new Refusal(405, 'use POST')
     }
   }
 
   const server = createServer((request, response) => {
-    answer(request, response)
-      .catch((error: unknown) => refusal(statusOf(error), messageOf(error)))
-      .then((refused) => {
-        if (refused !== undefined) refuse(response, refused)
-      }, ignore)
+    answer(request, response).catch((error: unknown) => {
+      refuse(response, error)
+    })
   })
   // Streams stay open for as long as a call takes.
   server.requestTimeout = 0
@@ -157,61 +145,55 @@ export const openEndpoint = async ({ address, token, open }: EndpointSettings): 
 }
 
 /** Why a request reaches no server. */
-interface Refusal {
+class Refusal extends Error {
   readonly status: number
-  readonly problem: string
   readonly code: number
-}
 
-const refusal = (status: number, problem: string, code: number = RPC_ERRORS.invalid): Refusal => ({
-  status,
-  problem,
-  code,
-})
-
-const statusOf = (error: unknown): number => {
-  if (!(error instanceof CordonError)) return 500
-  return error.code === 'request-too-large' ? 413 : error.code === 'request-invalid' ? 400 : 500
-}
-
-const ignore = (): void => undefined
-
-const refuse = (response: ServerResponse, { status, problem, code }: Refusal): void => {
-  if (response.headersSent) response.destroy()
-  else sendJson(response, status, { jsonrpc: '2.0', id: null, error: { code, message: problem } })
-}
-
-const guarded = (request: IncomingMessage, door: Door): Refusal | undefined => {
-  try {
-    guardRequest(request, door)
-    return undefined
-  } catch (error) {
-    if (!(error instanceof CordonError)) throw error
-    return refusal(403, error.message)
+  constructor(status: number, problem: string, code: number = RPC_ERRORS.invalid) {
+    super(problem)
+    this.name = 'Refusal'
+    this.status = status
+    this.code = code
   }
 }
 
-const withoutToken = ({ headers }: IncomingMessage, token: string | undefined): Refusal | undefined => {
-  if (token === undefined) return undefined
+const STATUSES: Readonly<Record<string, number>> = { 'request-too-large': 413, 'request-invalid': 400 }
+
+const refuse = (response: ServerResponse, error: unknown): void => {
+  const { status, code, message } =
+    error instanceof Refusal ? error : new Refusal(STATUSES[codeOf(error) ?? ''] ?? 500, messageOf(error))
+  if (response.headersSent) response.destroy()
+  else sendJson(response, status, { jsonrpc: '2.0', id: null, error: { code, message } })
+}
+
+const requireAllowed = (request: IncomingMessage, door: Door): void => {
+  try {
+    guardRequest(request, door)
+  } catch (error) {
+    throw error instanceof CordonError ? new Refusal(403, error.message) : error
+  }
+}
+
+const requireToken = ({ headers }: IncomingMessage, token: string | undefined): void => {
+  if (token === undefined) return
   const [, given = ''] = /^Bearer ([!-~]+)$/i.exec(headers.authorization ?? '') ?? []
   const [a, b] = [Buffer.from(given), Buffer.from(token)]
-  return a.length === b.length && timingSafeEqual(a, b) ? undefined : refusal(401, 'the token is missing or wrong')
+  if (a.length !== b.length || !timingSafeEqual(a, b)) throw new Refusal(401, 'the token is missing or wrong')
 }
 
 /** A form of a web page can send neither. */
-const unreadable = ({ headers }: IncomingMessage): Refusal | undefined => {
+const requireReadable = ({ headers }: IncomingMessage): void => {
   if (!/^application\/json\s*(?:;|$)/i.test(headers['content-type'] ?? ''))
-    return refusal(415, 'Content-Type is not application/json')
+    throw new Refusal(415, 'Content-Type is not application/json')
   const { accept = '' } = headers
-  return accept.includes('application/json') && accept.includes('text/event-stream')
-    ? undefined
-    : refusal(406, 'Accept does not name application/json and text/event-stream')
+  if (!accept.includes('application/json') || !accept.includes('text/event-stream'))
+    throw new Refusal(406, 'Accept does not name application/json and text/event-stream')
 }
 
-const unknownVersion = ({ headers }: IncomingMessage): Refusal | undefined => {
+const requireKnownVersion = ({ headers }: IncomingMessage): void => {
   const version = headers['mcp-protocol-version']
-  if (version === undefined || REVISIONS.has(String(version))) return undefined
-  return refusal(400, `Unsupported protocol version ${String(version).slice(0, 40)}`)
+  if (version !== undefined && !REVISIONS.has(String(version)))
+    throw new Refusal(400, `Unsupported protocol version ${String(version).slice(0, 40)}`)
 }
 
 const isStateless = (message: RequestMessage, { headers }: IncomingMessage): boolean =>

@@ -4,7 +4,7 @@ import { isThisMachine } from 'cordon/egress'
 import { isMapping, isTexts } from 'cordon/shapes'
 
 import { fail } from '../errors/errors.js'
-import { failure } from './requests.js'
+import { failing } from './requests.js'
 import type { Requests } from './requests.js'
 
 export interface Discovered {
@@ -33,27 +33,21 @@ const askWithoutToken = async (server: URL, { send }: Requests): Promise<Challen
     body: PING,
   })
   if (answer.status === 401) return challengeOf(401, answer.headers.get('www-authenticate') ?? undefined)
-  throw failed(
-    server,
-    isRedirect(answer)
-      ? 'it redirects to another address'
-      : answer.ok
-        ? `it asks for no login: it answered ${answer.status} without one`
-        : `it answered ${answer.status} instead of asking for a login`,
-    isRedirect(answer)
-      ? 'log in to the address that it redirects to'
-      : answer.ok
-        ? 'use the server without a login'
-        : 'check the address, or try again later',
-  )
+  if (isRedirect(answer))
+    throw failed(server, 'it redirects to another address', 'log in to the address that it redirects to')
+  throw answer.ok
+    ? failed(server, `it asks for no login: it answered ${answer.status} without one`, 'use the server without a login')
+    : failed(
+        server,
+        `it answered ${answer.status} instead of asking for a login`,
+        'check the address, or try again later',
+      )
 }
 
 const isRedirect = ({ status }: Response): boolean => status >= 300 && status < 400
 
-interface Resource {
-  readonly resource: string
+interface Resource extends Pick<Discovered, 'resource' | 'scopes'> {
   readonly issuer: string
-  readonly scopes: readonly string[]
 }
 
 const RESOURCE = '/.well-known/oauth-protected-resource'
@@ -104,9 +98,9 @@ export const readIssuer = async (
   ]
   const found = await readFirst(server, [...new Set(places)], requests)
   if (found === undefined) throw failed(server, `the authorization server ${url.href} has no metadata`)
-  const metadata = await oauth.processDiscoveryResponse(url, found).catch((error: unknown) => {
-    throw failure(server, `the metadata of ${url.origin}`, error)
-  })
+  const metadata = await oauth
+    .processDiscoveryResponse(url, found)
+    .catch(failing(server, `the metadata of ${url.origin}`))
   if (metadata.code_challenge_methods_supported?.includes('S256') !== true)
     throw failed(server, `the authorization server ${url.href} does not support PKCE with S256`)
   for (const endpoint of [metadata.authorization_endpoint, metadata.token_endpoint])

@@ -13,7 +13,7 @@ import { inTurn, listLogins, pathOfLogin, readLogin, removeLogin, tokensOf, writ
 import type { KeptLogin } from './login-files.js'
 import { openRedirect, redirectedTo } from './redirect.js'
 import type { Redirect } from './redirect.js'
-import { failure, requestsTo } from './requests.js'
+import { failing, failure, requestsTo } from './requests.js'
 
 export interface LoginOrder extends LoginPlace {
   readonly server: URL
@@ -72,9 +72,7 @@ export const beginLogin = async (order: LoginOrder): Promise<PendingLogin> => {
       )
       const answer = await asking
         .then((response) => oauth.processAuthorizationCodeResponse(authorizationServer, client, response))
-        .catch((error: unknown) => {
-          throw failure(server, 'no token', error)
-        })
+        .catch(failing(server, 'no token'))
       const { issuer } = authorizationServer
       const tokens = tokensOf(server, answer, scopes.join(' '), undefined)
       const login = { issuer, resource, servers: [server.href], ...identity, ...tokens }

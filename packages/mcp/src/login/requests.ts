@@ -52,6 +52,13 @@ export const failure = (server: URL, step: string, error: unknown): CordonError 
   return fail('login-failed', { server: server.href, problem: `${step}: ${problemWith(error)}`, fix: TRY_AGAIN })
 }
 
+/** For `catch`. */
+export const failing =
+  (server: URL, step: string) =>
+  (error: unknown): never => {
+    throw failure(server, step, error)
+  }
+
 /** The code of an OAuth error, such as `invalid_grant`. */
 export const codeOfOAuth = (error: unknown): string | undefined => {
   const code = errorIn(error)

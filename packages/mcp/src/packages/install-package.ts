@@ -23,7 +23,7 @@ import { pypiInstaller } from './pypi-package.js'
 
 const INSTALLERS: Readonly<Record<PackageSource, Installer>> = { npm: npmInstaller, pypi: pypiInstaller }
 
-export interface StartedPackage {
+interface StartedPackage {
   /** The words that start its program. */
   readonly argv: readonly string[]
   /** For its cell: the folder that the program reads, and its interpreter. */
@@ -54,7 +54,7 @@ export const startPackage = async (
   return started(call, folderFor(root, call, pinned), settings)
 }
 
-export interface Update {
+interface Update {
   readonly before: LockEntry | undefined
   readonly after: LockEntry
   readonly isChanged: boolean

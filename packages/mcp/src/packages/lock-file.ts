@@ -107,7 +107,10 @@ export const changeLock = async (
 }
 
 const write = (path: string, packages: LockedPackages): void => {
-  const sorted = Object.fromEntries(Object.entries(packages).toSorted(([one], [other]) => (one < other ? -1 : 1)))
-  const text = `${JSON.stringify({ format: '1', packages: sorted }, undefined, 2)}\n`
+  const text = `${JSON.stringify({ format: '1', packages: inOrder(packages) }, undefined, 2)}\n`
   replaceFile(path, text, { mode: { ofNew: 0o644 } })
 }
+
+/** By names, so that a file changes only where its packages do. */
+export const inOrder = <Value>(mapping: Readonly<Record<string, Value>>): Record<string, Value> =>
+  Object.fromEntries(Object.entries(mapping).toSorted(([one], [other]) => (one < other ? -1 : 1)))

@@ -63,11 +63,7 @@ export const npmInstaller: Installer = {
     const [first = ''] = readFileSync(file, 'latin1').split('\n', 1)
     const flags = NODE_SCRIPT.exec(first)?.groups?.['flags']
     if (flags === undefined) return [file, ...args]
-    const options = flags
-      .trim()
-      .split(/\s+/)
-      .filter((word) => word !== '')
-    return [nodeIn(environment), ...options, file, ...args]
+    return [nodeIn(environment), ...(flags.match(/\S+/g) ?? []), file, ...args]
   },
 }
 

@@ -32,21 +32,16 @@ interface Runner {
 }
 
 const YES = ['-y', '--yes']
+const QUIET = ['-q', '--quiet']
 
 const RUNNERS: readonly Runner[] = [
-  {
-    words: ['npx'],
-    source: 'npm',
-    silent: [...YES, '-q', '--quiet'],
-    naming: ['-p', '--package'],
-    looksInProject: true,
-  },
+  { words: ['npx'], source: 'npm', silent: [...YES, ...QUIET], naming: ['-p', '--package'], looksInProject: true },
   { words: ['npm', 'exec'], source: 'npm', silent: YES, naming: ['--package'], looksInProject: true },
   { words: ['npm', 'x'], source: 'npm', silent: YES, naming: ['--package'], looksInProject: true },
   { words: ['bunx'], source: 'npm', silent: [], naming: [] },
   { words: ['pnpm', 'dlx'], source: 'npm', silent: [], naming: ['--package'] },
-  { words: ['uvx'], source: 'pypi', silent: ['-q', '--quiet'], naming: ['--from'] },
-  { words: ['uv', 'tool', 'run'], source: 'pypi', silent: ['-q', '--quiet'], naming: ['--from'] },
+  { words: ['uvx'], source: 'pypi', silent: QUIET, naming: ['--from'] },
+  { words: ['uv', 'tool', 'run'], source: 'pypi', silent: QUIET, naming: ['--from'] },
   { words: ['pipx', 'run'], source: 'pypi', silent: [], naming: ['--spec'] },
 ]
 
@@ -150,15 +145,10 @@ export const lockKeyOf = ({ source, name, wanted }: PackageCall): string =>
 export const callOfKey = (key: string): PackageCall => {
   const [source, spec = ''] = splitOnce(key, ':')
   const runner = RUNNERS.find((each) => each.source === source)
-  if (runner === undefined)
-    throw fail('mcp-package-unclear', { runner: key, problem: 'it has no such source', fix: KEYS })
-  return {
-    source: runner.source,
-    ...READ[runner.source](spec, runner),
-    program: undefined,
-    args: [],
-    mayBeLocal: false,
+  if (runner === undefined) {
+    const fix = 'keys of mcp.lock begin with npm: or pypi:'
+    throw fail('mcp-package-unclear', { runner: key, problem: 'it has no such source', fix })
   }
+  const named = READ[runner.source](spec, runner)
+  return { source: runner.source, ...named, program: undefined, args: [], mayBeLocal: false }
 }
-
-const KEYS = 'keys of mcp.lock begin with npm: or pypi:'

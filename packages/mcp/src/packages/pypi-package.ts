@@ -9,6 +9,7 @@ import { isMapping } from 'cordon/shapes'
 import { fail } from '../errors/errors.js'
 import { complaintOf } from './install-cell.js'
 import type { Installer, RunStep, Step } from './install-cell.js'
+import { inOrder } from './lock-file.js'
 import type { LockEntry, LockedPackage } from './lock-file.js'
 import { normalName } from './package-words.js'
 import { PIP_INDEX } from './registry.js'
@@ -112,11 +113,8 @@ const readReport = (name: string, text: string): LockEntry => {
   }
   const main = tree[name]
   if (main?.integrity === undefined) throw new Error('pip did not find it')
-  return { version: main.version, integrity: main.integrity, tree: sorted(tree) }
+  return { version: main.version, integrity: main.integrity, tree: inOrder(tree) }
 }
-
-const sorted = (tree: Readonly<Record<string, LockedPackage>>): Record<string, LockedPackage> =>
-  Object.fromEntries(Object.entries(tree).toSorted(([one], [other]) => (one < other ? -1 : 1)))
 
 const linesOf = ({ tree }: LockEntry, line: (name: string, locked: LockedPackage) => string): readonly string[] =>
   Object.entries(tree).flatMap(([name, locked]) => (locked === undefined ? [] : [line(name, locked)]))
