@@ -9,7 +9,8 @@ import type { Arguments, CommandLine } from 'cordon/commands'
 import { beginLogin, findLogin, listLogins, logOut, plainScopes } from '../login/index.js'
 import type { KeptLogin, PendingLogin } from '../login/index.js'
 import { CLIENT_SECRET, loginPlaceOf } from '../login/logins.js'
-import { namedServer } from './named-server.js'
+import { print, tell } from './print.js'
+import { namedServer } from '../clients/named-server.js'
 
 const COMMAND = 'cordon mcp login'
 
@@ -128,12 +129,4 @@ const showList = (logins: readonly KeptLogin[], isJson: boolean): void => {
     print(`  at ${visible(issuer)}${scope === '' ? '' : `, with ${visible(scope)}`}`)
     print(`  ${renewable ? 'renewed by Cordon' : expires_at === null ? 'without an end' : `until ${expires_at}`}`)
   }
-}
-
-const tell = (text: string): void => {
-  writeText(STDERR, `cordon: ${text}\n`)
-}
-
-const print = (line: string): void => {
-  writeText(STDOUT, `${line}\n`)
 }

@@ -1,5 +1,5 @@
 // `cordon mcp install | uninstall | list | diff | trust | update`.
-import { copyProgram, dataFolderOf, homeOf, launcherOf, unknownAction } from 'cordon/commands'
+import { unknownAction } from 'cordon/commands'
 import type { CommandLine } from 'cordon/commands'
 
 import { clientCommand } from './client-commands.js'
@@ -12,7 +12,7 @@ export const mcpSetup = async (line: CommandLine): Promise<number> => {
     case 'install':
     case 'uninstall':
     case 'list':
-      return clientCommand(action, line, await launcherFor(action, line))
+      return clientCommand(action, line)
     case 'diff':
       return diffCommand(line)
     case 'trust':
@@ -22,11 +22,4 @@ export const mcpSetup = async (line: CommandLine): Promise<number> => {
     default:
       throw unknownAction(action, MCP_SETUP_ACTIONS, 'cordon mcp')
   }
-}
-
-/** Clients with windows have no search path that leads to Node or to Cordon. A copy is outside of every project. */
-const launcherFor = async (action: string, { given, environment }: CommandLine): Promise<string> => {
-  const dataFolder = dataFolderOf(environment, homeOf(environment))
-  if (action === 'install' && !given.switches.has('dry-run')) await copyProgram(dataFolder)
-  return launcherOf(dataFolder)
 }

@@ -55,6 +55,14 @@ const pathIn = (text: string, cwd: string, home: string): AbsolutePath | undefin
   return parseAbsolutePath(resolve(cwd, plain), 'a path of a server')
 }
 
+/** A project that nobody trusts grants nothing, and says so. */
+export const ignoredSettings = ({ ignored }: AllServerSettings, configFolder: string): readonly string[] =>
+  ignored.map(
+    (path) =>
+      `${visible(path)} does not count, because its project is not trusted; to trust it, add to ` +
+      `${visible(configFolder)}/rules.yaml: trusted_projects: [${visible(dirname(dirname(path)))}]`,
+  )
+
 interface NamedServer {
   readonly name: string
   /** What the names of its tools begin with, among several servers. */

@@ -7,11 +7,11 @@ import type { Environment } from 'cordon/commands'
 
 import { parseServerUrl } from '../login/index.js'
 import { urlOfEntry } from '../servers/remote-server.js'
-import { clientFiles } from '../clients/clients.js'
-import type { ClientFile } from '../clients/clients.js'
-import { readConfig } from '../clients/config-file.js'
-import { keptPath, readKept } from '../clients/remote-entry.js'
-import { nameOfEntry } from '../clients/server-entry.js'
+import { clientFiles } from './clients.js'
+import type { ClientFile } from './clients.js'
+import { readConfig } from './config-file.js'
+import { keptPath, readKept } from './remote-entry.js'
+import { nameOfEntry } from './server-entry.js'
 
 /** `command`: as errors name it. */
 export const namedServer = (

@@ -8,7 +8,7 @@ import type { Environment } from 'cordon/commands'
 import { policyForWords } from '../servers/tool-rights.js'
 import { nameFor } from '../servers/server-choice.js'
 import { SETTINGS_FILE, readServerSettings } from '../servers/server-settings.js'
-import type { Outcome } from './outcome.js'
+import type { Outcome } from './change-clients.js'
 
 /** `isDry`: nothing was changed. */
 export const afterInstall = (
