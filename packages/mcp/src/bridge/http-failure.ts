@@ -19,15 +19,12 @@ const KEY = 'bridge'
 export const failureAnswer = (id: MessageId, { message, isLoginWanted }: HttpFailure): Fields =>
   errorOf(id, RPC_ERRORS.refused, message, { [KEY]: { problem: message, isLoginWanted } })
 
-export interface ReportedFailure {
-  readonly problem: string
-  readonly isLoginWanted: boolean
-}
-
 const LONGEST = 2_000
 
 /** Undefined if an answer is not one of `failureAnswer`. */
-export const failureIn = ({ error }: Fields): ReportedFailure | undefined => {
+export const failureIn = ({
+  error,
+}: Fields): { readonly problem: string; readonly isLoginWanted: boolean } | undefined => {
   const { problem, isLoginWanted } = fieldsOf(fieldsOf(fieldsOf(error)['data'])[KEY])
   if (typeof problem !== 'string') return undefined
   return { problem: problem.replaceAll(/[^ -~]+/g, ' ').slice(0, LONGEST), isLoginWanted: isLoginWanted === true }

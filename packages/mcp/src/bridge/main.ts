@@ -46,16 +46,16 @@ void published?.address.then((address) => {
   for (const line of early.splice(0)) relay.take(line)
 })
 
-const read = createLineReader({
-  onLine: (line) => {
+const read = createLineReader(
+  (line) => {
     if (relay === undefined) early.push(line)
     else relay.take(line)
   },
-  onTooLong: () => {
+  () => {
     complain('the gateway sent a message that is too long')
     process.exit(1)
   },
-})
+)
 process.stdin.on('data', read).on('end', () => {
   void Promise.resolve(relay?.close()).then(() => {
     published?.end()

@@ -1,6 +1,7 @@
 // Relays messages between the gateway and a server over streamable HTTP, of both eras. It judges nothing: the gateway
 // does. A request that has no answer of the server is answered with an error.
 import type { IncomingMessage } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
 
 import { messageOf } from 'cordon/errors'
 
@@ -283,19 +284,10 @@ const cutOff = (response: IncomingMessage): void => {
   response.destroy()
 }
 
-// Servers choose how long the bridge waits, so there are bounds.
+/** Servers choose how long the bridge waits, so there are bounds. */
 const SHORTEST_PAUSE = 100
 const LONGEST_PAUSE = 30_000
 
 /** Settles early if the signal says so. */
-export const pause = (wanted: number, signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    const settle = (): void => {
-      clearTimeout(timer)
-      signal.removeEventListener('abort', settle)
-      resolve()
-    }
-    const timer = setTimeout(settle, Math.min(Math.max(wanted, SHORTEST_PAUSE), LONGEST_PAUSE))
-    signal.addEventListener('abort', settle)
-    if (signal.aborted) settle()
-  })
+const pause = (wanted: number, signal: AbortSignal): Promise<void> =>
+  sleep(Math.min(Math.max(wanted, SHORTEST_PAUSE), LONGEST_PAUSE), undefined, { signal }).catch(() => undefined)

@@ -15,17 +15,15 @@ export interface ClientFile {
   readonly places: readonly (readonly string[])[]
 }
 
-interface Homes {
-  readonly home: string
-  readonly workspace: string
-  readonly environment: Environment
-}
-
 export const CLIENTS = ['claude-desktop', 'claude-code', 'cursor', 'vscode', 'codex', 'gemini'] as const
 
 const SERVERS = [['mcpServers']]
 
-export const clientFiles = ({ home, workspace, environment }: Homes): readonly ClientFile[] => {
+export const clientFiles = ({
+  home,
+  workspace,
+  environment,
+}: Readonly<{ home: string; workspace: string; environment: Environment }>): readonly ClientFile[] => {
   const { XDG_CONFIG_HOME: config, CODEX_HOME: codex, CLAUDE_CONFIG_DIR: claude } = environment
   const configFolder = isAbsolute(config) ? config : join(home, '.config')
   const user = (client: string, path: string, places = SERVERS): ClientFile => ({

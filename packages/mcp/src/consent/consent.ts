@@ -55,12 +55,8 @@ export const createConsent = (store: ConsentStore): Consent => {
     if (isKnown) return values
     state = stateOf(store.read())
     const isFirst = isWhole && !state.kinds.has(kind)
-    if (isFirst)
-      consentToFirst(
-        kind,
-        offers.map(({ offer }) => offer),
-        state,
-      )
+    if (isFirst) state.kinds.add(kind)
+    for (const { offer } of isFirst ? offers : []) consentToFirst(offer, state)
     const changes = offers.map(({ offer }) => settle(offer, state))
     if (isFirst || changes.some((each) => each.isChanged)) store.write(recordOf(state))
     return offers.flatMap(({ value }, at) => (changes[at]?.isAdmitted === true ? [value] : []))
@@ -119,14 +115,11 @@ const offerOf = (kind: OfferKind, { _meta, ...value }: JsonObject): Offer => ({
 const isQuiet = (offer: Offer, { pins, held }: State): boolean =>
   pins.get(keyOf(offer)) === pinOf(offer) && !held.has(keyOf(offer))
 
-const consentToFirst = (kind: OfferKind, offers: readonly Offer[], state: State): void => {
-  state.kinds.add(kind)
-  for (const offer of offers) {
-    const key = keyOf(offer)
-    if (state.pins.has(key) || spoiltBy(offer, state) !== undefined) continue
-    state.pins.set(key, pinOf(offer))
-    state.looks.set(skeletonOf(key), key)
-  }
+const consentToFirst = (offer: Offer, state: State): void => {
+  const key = keyOf(offer)
+  if (state.pins.has(key) || spoiltBy(offer, state) !== undefined) return
+  state.pins.set(key, pinOf(offer))
+  state.looks.set(skeletonOf(key), key)
 }
 
 const settle = (offer: Offer, state: State): { readonly isAdmitted: boolean; readonly isChanged: boolean } => {

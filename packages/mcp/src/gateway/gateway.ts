@@ -8,7 +8,6 @@ import { approveByClient } from './ask-client.js'
 import { callTool } from './call-tool.js'
 import type { OnRefused } from './call-tool.js'
 import type { OfferKind } from '../consent/index.js'
-import type { Asked } from './exchange.js'
 import { createFromServers } from './from-server.js'
 import { createOffered } from './offered.js'
 import { createServedTools } from './served-tools.js'
@@ -125,7 +124,8 @@ export const openGateway = (parts: GatewayParts): Gateway => {
     running.set(request.id, (given) => {
       link.run().cancel(asked, given)
     })
-    return answerWith(asked, request.id)
+    const answer = await asked.answer
+    return answer.kind === 'lost' ? errorAnswer(request.id, answer.error) : { ...answer.fields, id: request.id }
   }
   const listAll = async (link: ServerLink, method: string): Promise<readonly unknown[]> => {
     const entries: unknown[] = []
@@ -335,11 +335,6 @@ export const openGateway = (parts: GatewayParts): Gateway => {
 const unusableList = (link: ServerLink, method: string): CordonError => {
   const problem = `answered ${method} without a list, or with more than ${MOST_ENTRIES} entries`
   return fail('mcp-server-garbled', { server: link.name, problem })
-}
-
-const answerWith = async ({ answer }: Asked, id: MessageId): Promise<Fields> => {
-  const given = await answer
-  return given.kind === 'lost' ? errorAnswer(id, given.error) : { ...given.fields, id }
 }
 
 const ignore = (): void => undefined

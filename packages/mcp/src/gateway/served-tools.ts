@@ -1,4 +1,6 @@
 // The tools of all servers, as the gate knows them: each with the policy that somebody wrote for it, or with none.
+import { setImmediate } from 'node:timers/promises'
+
 import { CordonError } from 'cordon/errors'
 import type { JsonSchema, SharedCell } from 'cordon/gate'
 import type { ToolPolicy } from 'cordon/policy'
@@ -99,7 +101,7 @@ export const createServedTools = (cordon: ToolRegister, { nameOf, policyOf }: To
   return {
     learn: (link, listed, isWhole) => {
       // The client has its answer first. A call waits for this.
-      const learned = last.then(nextTurn).then(() => learn(link, listed, isWhole))
+      const learned = last.then(() => setImmediate()).then(() => learn(link, listed, isWhole))
       last = learned.catch(() => undefined)
       return learned
     },
@@ -109,11 +111,6 @@ export const createServedTools = (cordon: ToolRegister, { nameOf, policyOf }: To
     },
   }
 }
-
-const nextTurn = (): Promise<void> =>
-  new Promise((resolve) => {
-    setImmediate(resolve)
-  })
 
 interface Listed {
   readonly name: string

@@ -126,18 +126,18 @@ export const startServer = (source: ServerSource, listener: RunListener): Server
     report(error)
     speech.take({ kind: 'answer', id, fields: errorAnswer(id, error) })
   }
-  const read = createLineReader({
-    onLine: (line) => {
+  const read = createLineReader(
+    (line) => {
       for (const message of readLine(line, 'server')) {
         if (message.kind !== 'garbage') speech.take(message)
         else if (message.id === undefined) trouble(`writes lines that are no messages: ${message.problem}`)
         else refuseAnswer(message.id, message.problem)
       }
     },
-    onTooLong: () => {
+    () => {
       end(fail('mcp-server-garbled', { server: name, problem: 'wrote a message that is too long' }))
     },
-  })
+  )
   const speech = createServerSpeech({
     server: name,
     speaks: source.speaks,

@@ -9,12 +9,7 @@ import { LISTS, METHODS } from '../wire/era-2025.js'
 import { fieldsOf, textOf } from '../wire/messages.js'
 import type { Fields } from '../wire/messages.js'
 
-const SEPARATOR = '__'
-
-export const sharedName = (server: string, name: string): string => `${server}${SEPARATOR}${name}`
-
-/** The part of a shared name that is the server's own. */
-const ownNameOf = (link: ServerLink, name: string): string => name.slice(link.name.length + SEPARATOR.length)
+export const sharedName = (server: string, name: string): string => `${server}__${name}`
 
 export interface Route {
   readonly link: ServerLink
@@ -49,7 +44,8 @@ export const createRouter = (links: readonly ServerLink[]): Router => {
   const byName = (params: Fields): Route | undefined => {
     const name = textOf(params['name'])
     const link = links.find((each) => name.startsWith(sharedName(each.name, '')))
-    return link === undefined ? undefined : { link, params: { ...params, name: ownNameOf(link, name) } }
+    if (link === undefined) return undefined
+    return { link, params: { ...params, name: name.slice(sharedName(link.name, '').length) } }
   }
   const ownerOf = (uri: string): ServerLink | undefined =>
     resources.get(uri) ?? [...templates].find(([start]) => start !== '' && uri.startsWith(start))?.[1]

@@ -1,6 +1,7 @@
 // The gateway over streamable HTTP, at one path. A client of an earlier revision has a session, with servers of its
 // own. Clients of revision 2026-07-28 share one gateway.
 import { randomUUID, timingSafeEqual } from 'node:crypto'
+import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 
@@ -18,23 +19,20 @@ import type { OpenConnection, Session } from './session.js'
 import { sendJson } from './event-stream.js'
 import { openStatelessRequests } from './stateless-requests.js'
 
-export interface EndpointSettings {
+export interface Listening {
   readonly address: ListenAddress
   /** Undefined: every program of this host may connect. */
   readonly token: string | undefined
-  readonly open: OpenConnection
-}
-
-export interface Endpoint {
-  readonly url: string
-  readonly close: () => Promise<void>
 }
 
 const PATH = '/mcp'
 const MOST_SESSIONS = 32
 const IDLE_MS = 30 * 60_000
 
-export const openEndpoint = async ({ address, token, open }: EndpointSettings): Promise<Endpoint> => {
+export const openEndpoint = async (
+  { address, token }: Listening,
+  open: OpenConnection,
+): Promise<{ readonly url: string; readonly close: () => Promise<void> }> => {
   const sessions = new Map<string, Session>()
   const lastUsed = new Map<string, number>()
   const stateless = openStatelessRequests(open)
@@ -132,11 +130,8 @@ export const openEndpoint = async ({ address, token, open }: EndpointSettings): 
     url: `http://${renderAddress({ ...address, port })}${PATH}`,
     close: async () => {
       clearInterval(idle)
-      const closed = new Promise<void>((resolve) => {
-        server.close(() => {
-          resolve()
-        })
-      })
+      const closed = once(server, 'close')
+      server.close()
       await Promise.all([stateless.close(), ...[...sessions.keys()].map(end)])
       server.closeAllConnections()
       await closed

@@ -21,18 +21,15 @@ export interface ProposingServer {
   readonly places: Places
 }
 
-export interface ProposingTool {
-  /** As its server calls it. */
-  readonly name: string
-  readonly proposal: Proposal
-}
-
 /** Without a policy: why, if the server proposes one. */
 export type GrantedPolicy =
   { readonly policy: ToolPolicy } | { readonly policy: undefined; readonly trouble: CordonError | undefined }
 
-/** `said`: what the user wrote of the tool. */
-export type JudgeProposal = (tool: ProposingTool, said: ToolEntry['policy'] | undefined) => GrantedPolicy
+/** `name`: as the server calls its tool. `said`: what the user wrote of it. */
+export type JudgeProposal = (
+  tool: { readonly name: string; readonly proposal: Proposal },
+  said: ToolEntry['policy'] | undefined,
+) => GrantedPolicy
 
 /** While proposals are compared, nobody else is served. This is the time for all proposals of a server. */
 const MOST_COMPARING_MS = 5_000

@@ -21,28 +21,30 @@ export const manifestFilesOf = (given: GivenManifest | undefined): readonly OwnF
   ]
 }
 
-export interface HeldPlaces {
-  /** What the server may ask its client for. */
-  readonly allowed: Iterable<string>
-  readonly configFolder: string
+/**
+ * Throws if the server is beyond the manifest. Its tools are held when they are known. `allowed`: what it may ask its
+ * client for.
+ */
+export const holdServer = (
+  prepared: PreparedServer,
+  given: GivenManifest,
+  allowed: Iterable<string>,
+  configFolder: string,
+): PreparedServer => {
+  const manifest = verdictOn(prepared, given, [...new Set(allowed)].sort(), configFolder)
+  return { ...prepared, prepared: { ...prepared.prepared, manifest } }
 }
-
-/** Throws if the server is beyond the manifest. Its tools are held when they are known. */
-export const holdServer = (prepared: PreparedServer, given: GivenManifest, places: HeldPlaces): PreparedServer => ({
-  ...prepared,
-  prepared: { ...prepared.prepared, manifest: verdictOn(prepared, given, places) },
-})
 
 const verdictOn = (
   { chosen, reviewed, prepared: { order } }: PreparedServer,
   given: GivenManifest,
-  { allowed, configFolder }: HeldPlaces,
+  features: readonly string[],
+  configFolder: string,
 ): ManifestVerdict => {
   const { workspace, home, cwd } = order
   const places = { workspace, project: workspace, homes: [home] }
   const { name, argv, transport } = chosen
   const folder = portablePath(cwd, places)
-  const features = [...new Set(allowed)].sort()
   const startedAs = (listed: ManifestServer): Pick<HeldServer, 'command' | 'url'> => {
     const { command, url } = listed
     if (transport.kind === 'remote')

@@ -3,17 +3,11 @@ import { readFileSync, statSync } from 'node:fs'
 
 import { CordonError, messageOf } from 'cordon/errors'
 import { isLoopbackHost, parseListenAddress } from 'cordon/runtime'
-import type { ListenAddress } from 'cordon/runtime'
 import { usage } from 'cordon/commands'
 import type { Arguments } from 'cordon/commands'
 
 import { fail } from '../errors/errors.js'
-
-export interface Listening {
-  readonly address: ListenAddress
-  /** Undefined: every program of this host may connect. */
-  readonly token: string | undefined
-}
+import type { Listening } from '../http/index.js'
 
 const COMMAND = 'cordon mcp'
 

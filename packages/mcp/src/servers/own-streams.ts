@@ -31,7 +31,7 @@ export const openClient = (): Client => {
   return {
     send: (message) => output.write(lineForClient(message)),
     read: async (onLine) => {
-      const read = createLineReader({ onLine, onTooLong: leave })
+      const read = createLineReader(onLine, leave)
       process.stdin.on('data', read).on('end', leave).on('error', leave)
       await Promise.race([gone, untilSignal()])
       process.stdin.destroy()

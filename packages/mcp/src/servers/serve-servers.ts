@@ -27,10 +27,9 @@ import type { Arguments, Environment } from 'cordon/commands'
 
 import { openGateway, sharedName } from '../gateway/index.js'
 import type { GatewayParts } from '../gateway/index.js'
-import type { OpenConnection } from '../http/index.js'
+import type { Listening, OpenConnection } from '../http/index.js'
 import type { ClientFeature } from '../wire/era-2025.js'
 import { holdServer, manifestFilesOf } from './hold-servers.js'
-import type { Listening } from './listening.js'
 import { openClient, passStderr, untilSignal } from './own-streams.js'
 import { locateServers } from './packaged-servers.js'
 import { withLogin } from './remote-server.js'
@@ -90,7 +89,7 @@ export const serveServers = async (
     const servers =
       manifest === undefined
         ? prepared
-        : prepared.map((each) => holdServer(each, manifest, { allowed: allowedTo(each.server.name), configFolder }))
+        : prepared.map((each) => holdServer(each, manifest, allowedTo(each.server.name), configFolder))
     warn(servers.flatMap((each) => hiddenPathsOf(each, environment)))
     const [first] = servers
     if (first === undefined) return false
@@ -225,7 +224,7 @@ const serveOnPipes = async (open: OpenConnection): Promise<void> => {
 
 const serveOverHttp = async (open: OpenConnection, listening: Listening): Promise<void> => {
   const { openEndpoint } = await import('../http/index.js')
-  const endpoint = await openEndpoint({ ...listening, open })
+  const endpoint = await openEndpoint(listening, open)
   try {
     warn([`MCP clients connect to ${endpoint.url}`])
     await untilSignal()

@@ -44,13 +44,8 @@ const MOST_KEPT = 4_096
 const MOST_LINES = 3
 const MOST_LETTERS = 300
 
-interface KeptEnd {
-  readonly add: (bytes: Uint8Array) => void
-  readonly text: () => string
-}
-
 /** Keeps the end of what a server writes. */
-export const keepEnd = (): KeptEnd => {
+export const keepEnd = (): { readonly add: (bytes: Uint8Array) => void; readonly text: () => string } => {
   let kept = Buffer.alloc(0)
   return {
     add: (bytes) => {

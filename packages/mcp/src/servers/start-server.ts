@@ -17,7 +17,7 @@ import {
   visibleWord,
   wayOutOfGrants,
 } from 'cordon/commands'
-import type { Arguments, Environment, Launch, PreparedRun } from 'cordon/commands'
+import type { Arguments, Environment, Launch, PreparedRun, RunOrder } from 'cordon/commands'
 
 import { consentStore, createConsent } from '../consent/index.js'
 import type { ServerSource } from '../gateway/index.js'
@@ -147,12 +147,8 @@ export const serverSource = ({ server, prepared }: PreparedServer, place: Server
         onStderr(server.name, bytes)
       },
     })
-    const { result, boundary, ownFiles } = await performRunIn(
-      audit,
-      prepared,
-      bridged(launch, { server, prepared, place }),
-      ignore,
-    )
+    const launching = bridged(launch, server, order, place)
+    const { result, boundary, ownFiles } = await performRunIn(audit, prepared, launching, () => undefined)
     // The last line may lack its end.
     onStderr(server.name, Buffer.from('\n'))
     return {
@@ -163,12 +159,7 @@ export const serverSource = ({ server, prepared }: PreparedServer, place: Server
   },
 })
 
-interface Bridged extends Pick<PreparedServer, 'server' | 'prepared'> {
-  readonly place: ServerPlace
-}
-
-const bridged = (launch: Launch, { server, prepared: { order }, place }: Bridged): Launch => {
-  const { transport, name } = server
+const bridged = (launch: Launch, { transport, name }: ChosenServer, order: RunOrder, place: ServerPlace): Launch => {
   switch (transport.kind) {
     case 'stdio':
       return launch
@@ -181,5 +172,3 @@ const bridged = (launch: Launch, { server, prepared: { order }, place }: Bridged
     }
   }
 }
-
-const ignore = (): void => undefined

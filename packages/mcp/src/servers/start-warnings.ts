@@ -63,18 +63,12 @@ export const ignoredSettings = ({ ignored }: AllServerSettings, configFolder: st
       `${visible(configFolder)}/rules.yaml: trusted_projects: [${visible(dirname(dirname(path)))}]`,
   )
 
-interface NamedServer {
-  readonly name: string
-  /** What the names of its tools begin with, among several servers. */
-  readonly start: string
-}
-
 /**
  * Settings that no server uses, because a name differs. Nobody would notice, except that tools lack their policies.
- * `tools`: of `--tools`.
+ * `start`: what the names of its tools begin with, among several servers. `tools`: of `--tools`.
  */
 export const unusedSettings = (
-  servers: readonly NamedServer[],
+  servers: readonly { readonly name: string; readonly start: string }[],
   { names, of }: AllServerSettings,
   tools: readonly ToolEntry[],
 ): readonly string[] => {

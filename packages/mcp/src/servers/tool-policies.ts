@@ -6,17 +6,12 @@ import type { PlacedPolicy, PolicyNode, ToolPolicy } from 'cordon/policy'
 import { isMapping } from 'cordon/shapes'
 import { readGivenDocument } from 'cordon/commands'
 
-/** What the server proposes, if it is within this. */
-export interface AcceptedProposal {
-  readonly proposedWithin: ToolPolicy | 'server'
-}
-
-/** `server`: the policy of the cell. */
 export interface ToolEntry {
   /** A name or a pattern of names, as in rules. */
   readonly name: string
   readonly pattern: TextPattern
-  readonly policy: ToolPolicy | 'server' | AcceptedProposal
+  /** `server`: that of the cell. `proposedWithin`: what the server proposes, if it is within this. */
+  readonly policy: ToolPolicy | 'server' | { readonly proposedWithin: ToolPolicy | 'server' }
   readonly source: string
 }
 

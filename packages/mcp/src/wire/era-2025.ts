@@ -96,13 +96,11 @@ export const allowedOf = (capabilities: Fields, allowed: ReadonlySet<ClientFeatu
 
 const isFeature = (name: string): name is ClientFeature => CLIENT_FEATURE_NAMES.some((each) => each === name)
 
-export interface Introduced {
-  readonly server: string
-  readonly result: Fields
-}
-
 /** One answer to `initialize` for several servers. Tasks are left out: their ids do not name a server. */
-export const introduceTogether = (servers: readonly Introduced[], version: string): Fields => {
+export const introduceTogether = (
+  servers: readonly { readonly server: string; readonly result: Fields }[],
+  version: string,
+): Fields => {
   const capabilities: Record<string, Fields> = {}
   for (const { result } of servers)
     for (const [name, value] of Object.entries(fieldsOf(result['capabilities'])))

@@ -17,12 +17,10 @@ export const lineForClient = (message: object): Buffer => {
   return line
 }
 
-export interface LineListener {
-  readonly onLine: (line: string) => void
-  readonly onTooLong: () => void
-}
-
-export const createLineReader = ({ onLine, onTooLong }: LineListener): ((bytes: Uint8Array) => void) => {
+export const createLineReader = (
+  onLine: (line: string) => void,
+  onTooLong: () => void,
+): ((bytes: Uint8Array) => void) => {
   let pieces: Uint8Array[] = []
   let length = 0
   let isTooLong = false
