@@ -1,7 +1,7 @@
 // A sandbox for `experimental_sandbox` of the AI SDK (package `ai`, version 7). Nothing of the SDK is loaded.
 import type { Experimental_SandboxProcess, Experimental_SandboxSession } from 'ai'
 
-import { openCells, textOf, unsupported } from './cells.js'
+import { openCells, unsupported } from './cells.js'
 import type { CellOptions, Cells } from './cells.js'
 
 export type { CellOptions }
@@ -17,10 +17,7 @@ export const aiSandbox = async (options: CellOptions): Promise<AiSandbox> => {
     description:
       `Commands run with bash in ${cells.workspace}, each in a cell of its own with no more rights than a policy grants. ` +
       'No port is published, and nothing keeps running after its command has ended.',
-    run: async ({ command, workingDirectory: cwd, env, abortSignal: signal }) => {
-      const { exitCode, stdout, stderr } = await cells.run({ command, cwd, env, signal })
-      return { exitCode, stdout: textOf(stdout), stderr: textOf(stderr) }
-    },
+    run: ({ command, workingDirectory: cwd, env, abortSignal: signal }) => cells.run({ command, cwd, env, signal }),
     spawn: (given: SpawnOptions) => spawn(cells, given) as Promise<never>,
     readFile: async ({ path, abortSignal }) => {
       const bytes = await readFile(path, abortSignal)

@@ -38,10 +38,9 @@ export const aiTools = <const Runtime extends SdkRuntime>(
   options: AdapterOptions = {},
 ): AiTools<ModelNameOf<Runtime>> => {
   const calls = createSdkCalls(cordon, options)
-  const { suspended, answer } = calls
   const adapter: AiTools = {
-    suspended,
-    answer,
+    suspended: calls.suspended,
+    answer: calls.answer,
     tools: Object.fromEntries(
       calls.tools.map(({ modelName, description, inputSchema }) => [
         modelName,

@@ -19,15 +19,14 @@ export interface AnthropicTools extends Suspending {
 
 export const anthropicTools = (cordon: SdkRuntime, options: AdapterOptions = {}): AnthropicTools => {
   const calls = createSdkCalls(cordon, options)
-  const { suspended, answer } = calls
   const tools = calls.tools.map(({ modelName: name, description, inputSchema }) => ({
     name,
     description,
     input_schema: { ...inputSchema, type: 'object' as const },
   }))
   return {
-    suspended,
-    answer,
+    suspended: calls.suspended,
+    answer: calls.answer,
     tools,
     runnerTools: tools.map((each) => ({
       ...each,

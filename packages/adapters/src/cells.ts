@@ -28,10 +28,10 @@ export interface CellCommand {
   readonly onOutput?: (stream: 'stdout' | 'stderr', bytes: Uint8Array) => void
 }
 
-export interface CellEnd {
+interface CellEnd<Output> {
   readonly exitCode: number
-  readonly stdout: Uint8Array
-  readonly stderr: Uint8Array
+  readonly stdout: Output
+  readonly stderr: Output
 }
 
 export interface CellEntry {
@@ -42,7 +42,7 @@ export interface CellEntry {
 /** Paths are absolute, or start at the workspace. Undefined: there is no such file. */
 export interface Cells {
   readonly workspace: string
-  readonly run: (command: CellCommand) => Promise<CellEnd>
+  readonly run: (command: CellCommand) => Promise<CellEnd<string>>
   readonly readFile: (path: string, signal?: AbortSignal) => Promise<Uint8Array | undefined>
   /** Makes missing folders on the way. */
   readonly writeFile: (path: string, content: Uint8Array, signal?: AbortSignal) => Promise<void>
@@ -61,39 +61,38 @@ export interface CellStat {
 export const openCells = async ({ policy, ...options }: CellOptions): Promise<Cells> => {
   const workspace = resolve(options.workspace)
   const cordon = await createCordon({ mode: 'on_request', ...options, tools: toolsWith(policy) })
-  const call = async (tool: string, input: unknown, listeners: ResumeOptions): Promise<CellEnd> =>
+  const call = async (tool: string, input: unknown, listeners: ResumeOptions): Promise<CellEnd<Buffer>> =>
     endOf(await cordon.call(tool, input, listeners), listeners.signal)
   const onFile = async (tool: string, path: string, signal?: AbortSignal, content?: Uint8Array) => {
     const encoded = content === undefined ? undefined : Buffer.from(content).toString('base64')
     const input = withoutUndefined({ path: resolve(workspace, path), content: encoded })
     const end = await call(tool, input, withoutUndefined({ signal }))
     if (end.exitCode !== 0 && end.exitCode !== MISSING)
-      throw refused(`${tool}: ${Buffer.from(end.stderr).toString().trim()}`, 'look at the path and the policy')
+      throw refused(`${tool}: ${end.stderr.toString().trim()}`, 'look at the path and the policy')
     return end.exitCode === MISSING ? undefined : end.stdout
   }
   return {
     workspace,
-    run: ({ command, cwd, env, signal, onOutput }) =>
-      call(
-        'run_command',
-        { script: scriptOf(command, workspace, cwd, env) },
-        {
-          ...withoutUndefined({ signal }),
-          onOutput: ({ stream, text: encoded }) => onOutput?.(stream, Buffer.from(encoded, 'base64')),
-        },
-      ),
+    run: async ({ command, cwd, env, signal, onOutput }) => {
+      const input = { script: scriptOf(command, workspace, cwd, env) }
+      const { exitCode, stdout, stderr } = await call('run_command', input, {
+        ...withoutUndefined({ signal }),
+        onOutput: ({ stream, text: encoded }) => onOutput?.(stream, Buffer.from(encoded, 'base64')),
+      })
+      return { exitCode, stdout: stdout.toString(), stderr: stderr.toString() }
+    },
     readFile: (path, signal) => onFile('read_file', path, signal),
     writeFile: async (path, content, signal) => {
       await onFile('write_file', path, signal, content)
     },
     stat: async (path, signal) => {
       const bytes = await onFile('stat_file', path, signal)
-      const [letter, size] = bytes === undefined ? [] : Buffer.from(bytes).toString().trim().split(' ')
+      const [letter, size] = bytes?.toString().trim().split(' ') ?? []
       return letter === undefined ? undefined : { type: followed(letter), size: Number(size) }
     },
     list: async (path, signal) => {
       const bytes = await onFile('list_directory', path, signal)
-      const lines = bytes === undefined ? undefined : Buffer.from(bytes).toString().split('\0').slice(0, -1)
+      const lines = bytes?.toString().split('\0').slice(0, -1)
       return lines?.map((line) => ({ type: typeOf(line), name: line.slice(2) }))
     },
     remove: async (path, signal) => (await onFile('delete_file', path, signal)) !== undefined,
@@ -114,7 +113,7 @@ const toolsWith = (policy: PolicyInput) => {
     processTool({
       ...common,
       name,
-      input: { type: 'object', properties: { path }, required: ['path'] },
+      input: inputWith({ path }),
       command: (input: { path: string }) => ['sh', '-c', script, name, input.path],
     })
   return [
@@ -122,17 +121,13 @@ const toolsWith = (policy: PolicyInput) => {
       ...common,
       name: 'run_command',
       argumentGate: 'off',
-      input: { type: 'object', properties: { script: text() }, required: ['script'] },
+      input: inputWith({ script: text() }),
       command: ({ script }: { script: string }) => commandWords(script),
     }),
     processTool({
       ...common,
       name: 'write_file',
-      input: {
-        type: 'object',
-        properties: { path: pathWrite(), content: text() },
-        required: ['path', 'content'],
-      },
+      input: inputWith({ path: pathWrite(), content: text() }),
       command: ({ path }: { path: string; content: string }) => [
         ...['sh', '-c', 'mkdir -p -- "${1%/*}/" && cat > "$1"', 'write_file', path],
       ],
@@ -149,6 +144,12 @@ const toolsWith = (policy: PolicyInput) => {
   ]
 }
 
+const inputWith = (properties: Readonly<Record<string, object>>) => ({
+  type: 'object',
+  properties,
+  required: Object.keys(properties),
+})
+
 /** Rules about commands see the script, so folder and variables are set in it. */
 const scriptOf = (
   command: string,
@@ -164,7 +165,7 @@ const scriptOf = (
   return [...(folder === workspace ? [] : [`cd -- ${quotedWord(folder)} || exit`]), ...variables, command].join('\n')
 }
 
-const endOf = (result: ToolResult, signal: AbortSignal | undefined): CellEnd => {
+const endOf = (result: ToolResult, signal: AbortSignal | undefined): CellEnd<Buffer> => {
   if (result.status === 'cancelled' && signal?.aborted === true) throw signal.reason
   const { output } = result
   if (result.status !== 'ok' || !isMapping(output) || typeof output['exit_code'] !== 'number')
@@ -183,6 +184,3 @@ const refused = (reason: string, fix: string): CordonError => fail('sandbox-refu
 
 export const unsupported = (what: string, fix = 'do without it, or use a sandbox that has it'): CordonError =>
   fail('sandbox-unsupported', { what, fix })
-
-/** Output of a command, as these interfaces have it. */
-export const textOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString()

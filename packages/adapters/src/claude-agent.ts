@@ -2,14 +2,13 @@
 // `cordon hook claude-code` does. The tools of a runtime are those of an MCP server. Nothing of the SDK is loaded.
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
 import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js'
-import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
 
 import { toModel } from 'cordon'
 import { claudeCodeEntry, installedCommand, ownProgram } from 'cordon/commands'
 import type { ClaudeCodeEntry } from 'cordon/commands'
 import { fail } from './errors.js'
 import { createSdkCalls } from './sdk-calls.js'
-import type { AdapterOptions, SdkCall, SdkCalls, SdkRuntime, SuspendedCall, Suspending } from './sdk-calls.js'
+import type { AdapterOptions, SdkCalls, SdkRuntime, SuspendedCall, Suspending } from './sdk-calls.js'
 
 export type { SuspendedCall }
 
@@ -137,12 +136,8 @@ const serverOf = (calls: SdkCalls): McpServer => {
   server.server.setRequestHandler(CallToolRequestSchema, async ({ params }, { _meta, signal }) => {
     const id = _meta?.['claudecode/toolUseId']
     const call = { id: typeof id === 'string' ? id : '', tool: params.name, input: params.arguments ?? {}, signal }
-    return contentOf(calls, call)
+    const { text, isError } = toModel(await calls.run(call))
+    return { content: [{ type: 'text', text }], isError }
   })
   return server
-}
-
-const contentOf = async (calls: SdkCalls, call: SdkCall): Promise<CallToolResult> => {
-  const { text, isError } = toModel(await calls.run(call))
-  return { content: [{ type: 'text', text }], isError }
 }

@@ -6,7 +6,6 @@ import { bug } from 'cordon/errors'
 import type { ApprovalAnswer } from 'cordon/gate'
 import { toModel } from 'cordon'
 import type { ToolResult } from 'cordon'
-import { fail } from './errors.js'
 import { createSdkCalls } from './sdk-calls.js'
 import type { AdapterOptions, AnsweredCall, SdkCall, SdkCalls, SdkRuntime, SuspendedCall } from './sdk-calls.js'
 
@@ -78,9 +77,7 @@ const runOrInterrupt = async (
     )
     throw stop
   }
-  if (answered?.call === undefined)
-    throw fail('ticket-refused', { problem: 'is missing', fix: 'go on with new Command({ resume: resumeWith(…) })' })
-  return calls.goOn(call, answered.call, answered.answer)
+  return calls.goOn(call, answered, 'go on with new Command({ resume: resumeWith(…) })')
 }
 
 const ignore = (): void => undefined

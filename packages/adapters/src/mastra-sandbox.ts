@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto'
 
 import { quotedWord } from 'cordon/runtime'
-import { openCells, textOf, unsupported } from './cells.js'
+import { openCells, unsupported } from './cells.js'
 import type { CellOptions } from './cells.js'
 
 export type { CellOptions }
@@ -67,17 +67,16 @@ export const mastraSandbox = async (options: CellOptions): Promise<MastraSandbox
       const over = timeout === undefined ? undefined : AbortSignal.timeout(timeout)
       const signals = [over, abortSignal].filter((each) => each !== undefined)
       try {
-        const { exitCode, stdout, stderr } = await cells.run({
+        const { exitCode, ...texts } = await cells.run({
           command: [command, ...args.map(quotedWord)].join(' '),
           cwd,
           env,
           signal: AbortSignal.any(signals),
           onOutput: (stream, bytes) => {
             const told = stream === 'stdout' ? given.onStdout : given.onStderr
-            told?.(textOf(bytes))
+            told?.(Buffer.from(bytes).toString())
           },
         })
-        const texts = { stdout: textOf(stdout), stderr: textOf(stderr) }
         return { ...ended, ...texts, success: exitCode === 0, exitCode, executionTimeMs: Date.now() - started }
       } catch (error) {
         if (over?.aborted !== true) throw error

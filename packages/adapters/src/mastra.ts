@@ -1,11 +1,10 @@
 // Tools of a runtime for agents of Mastra (package `@mastra/core`, version 1). Nothing of the SDK is loaded.
 import type { ApprovalAnswer, JsonSchema } from 'cordon/gate'
 import { toModel } from 'cordon'
-import type { ModelResult, ToolResult } from 'cordon'
-import { fail } from './errors.js'
+import type { ModelResult } from 'cordon'
 import type { ModelNameOf } from './model-name.js'
 import { createSdkCalls } from './sdk-calls.js'
-import type { AdapterOptions, AnsweredCall, SdkCall, SdkCalls, SdkRuntime, SuspendedCall } from './sdk-calls.js'
+import type { AdapterOptions, AnsweredCall, SdkCall, SdkRuntime, SuspendedCall } from './sdk-calls.js'
 
 export type { AdapterOptions, SuspendedCall }
 
@@ -41,7 +40,9 @@ export const mastraTools = <const Runtime extends SdkRuntime>(
         inputSchema,
         execute: async (input, { toolCallId, abortSignal: signal, resumeData, suspend, outputWriter }) => {
           const call: SdkCall = { id: toolCallId, tool: id, input, signal }
-          if (resumeData !== undefined) return toModel(await goOn(calls, call, resumeData))
+          const answered = resumeData as Partial<AnsweredCall> | undefined
+          if (answered !== undefined)
+            return toModel(await calls.goOn(call, answered, 'go on with resumeGenerate(resumeWith(…))'))
           // Output and progress are chunks `tool-output` of the stream.
           const result = await calls.runTelling(call, (output) =>
             outputWriter?.({ type: 'tool-output', from: 'USER', payload: { output, toolCallId, toolName: id } }),
@@ -59,10 +60,3 @@ export const mastraTools = <const Runtime extends SdkRuntime>(
 
 /** The value for `agent.resumeGenerate` and `agent.resumeStream`: a person's answer to the call of a suspended run. */
 export const resumeWith = (call: SuspendedCall, answer?: ApprovalAnswer): AnsweredCall => ({ call, answer })
-
-const goOn = (calls: SdkCalls, call: SdkCall, resumeData: unknown): Promise<ToolResult> => {
-  const { call: suspended, answer } = resumeData as Partial<AnsweredCall>
-  if (suspended === undefined)
-    throw fail('ticket-refused', { problem: 'is missing', fix: 'go on with resumeGenerate(resumeWith(…))' })
-  return calls.goOn(call, suspended, answer)
-}

@@ -44,9 +44,8 @@ const sessionOf = (cells: Cells, state: SandboxSessionState): SandboxSession => 
     refuseUser(runAs)
     const started = Date.now()
     const { exitCode, stdout, stderr } = await cells.run({ command, cwd, env: state.environment })
-    const [out, err] = [stdout, stderr].map((bytes) => Buffer.from(bytes).toString())
     const wallTimeSeconds = (Date.now() - started) / 1000
-    return { output: `${out ?? ''}${err ?? ''}`, stdout: out ?? '', stderr: err ?? '', wallTimeSeconds, exitCode }
+    return { output: `${stdout}${stderr}`, stdout, stderr, wallTimeSeconds, exitCode }
   }
   const read = async (path: string, runAs?: string): Promise<Uint8Array> => {
     refuseUser(runAs)

@@ -19,10 +19,9 @@ export interface ChatTools extends Suspending {
 
 export const chatTools = (cordon: SdkRuntime, options: AdapterOptions = {}): ChatTools => {
   const calls = createSdkCalls(cordon, options)
-  const { suspended, answer } = calls
   return {
-    suspended,
-    answer,
+    suspended: calls.suspended,
+    answer: calls.answer,
     tools: calls.tools.map(({ modelName: name, description, inputSchema }) => ({
       type: 'function',
       function: { name, description, parameters: { ...inputSchema } },
@@ -51,10 +50,9 @@ export interface ResponseTools extends Suspending {
 
 export const responseTools = (cordon: SdkRuntime, options: AdapterOptions = {}): ResponseTools => {
   const calls = createSdkCalls(cordon, options)
-  const { suspended, answer } = calls
   return {
-    suspended,
-    answer,
+    suspended: calls.suspended,
+    answer: calls.answer,
     tools: calls.tools.map(({ modelName: name, description, inputSchema }) => ({
       type: 'function',
       name,
@@ -84,10 +82,9 @@ export interface AgentTools extends Suspending {
 
 export const agentTools = (cordon: SdkRuntime, options: AdapterOptions = {}): AgentTools => {
   const calls = createSdkCalls(cordon, options)
-  const { suspended, answer } = calls
   return {
-    suspended,
-    answer,
+    suspended: calls.suspended,
+    answer: calls.answer,
     tools: calls.tools.map(({ modelName: name, description, inputSchema }) => ({
       type: 'function',
       name,

@@ -61,8 +61,8 @@ export interface SdkCalls extends Suspending {
   readonly suspend: (call: SdkCall) => Promise<SuspendedCall | undefined>
   /** Runs a call, or goes on with it if it was suspended. */
   readonly run: (call: SdkCall, listeners?: Omit<ResumeOptions, 'signal'>) => Promise<ToolResult>
-  /** Goes on with a suspended call, if it is this call. */
-  readonly goOn: (call: SdkCall, suspended: SuspendedCall, answer?: ApprovalAnswer) => Promise<ToolResult>
+  /** Goes on with a suspended call, if it is this call. `fix`: how to give the answer, for one without a call. */
+  readonly goOn: (call: SdkCall, answered: Partial<AnsweredCall> | undefined, fix: string) => Promise<ToolResult>
   readonly stream: (call: SdkCall) => AsyncIterable<StreamPart>
   /** Runs a call, and tells what it prints and how far it is. */
   readonly runTelling: (call: SdkCall, tell: (part: RunningPart) => unknown) => Promise<ToolResult>
@@ -176,7 +176,10 @@ export const createSdkCalls = (cordon: SdkRuntime, options: AdapterOptions): Sdk
       return waiting.get(call.id)
     },
     run: (call, listeners) => toldToModel(run(call, listeners)),
-    goOn: (call, suspended, answer) => toldToModel(goOn(call, { call: suspended, answer }, {})),
+    goOn: async (call, { call: suspended, answer } = {}, fix) => {
+      if (suspended === undefined) throw refused('is missing', fix)
+      return toldToModel(goOn(call, { call: suspended, answer }, {}))
+    },
     stream,
     runTelling: async (call, tell) => {
       let result: ToolResult | undefined
