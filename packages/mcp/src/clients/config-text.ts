@@ -19,8 +19,8 @@ export const jsonText: ConfigText = {
 }
 
 /**
- * The format of Codex. Only the lines of the changed fields in the table of a server are written anew, so comments stay.
- * What this cannot write is refused: the result is parsed, and must have changed as meant and no more.
+ * The format of Codex. Only the lines of the changed fields in the table of a server are written anew, so comments
+ * stay. What this cannot write is refused: the result is parsed, and must have changed as meant and no more.
  */
 export const tomlText: ConfigText = {
   parse: (text) => parse(text),

@@ -1,5 +1,5 @@
-// The streams of the gateway itself: its client on stdin and stdout, and what servers write to stderr. A slow reader must
-// not block this process.
+// The streams of the gateway itself: its client on stdin and stdout, and what servers write to stderr. A slow reader
+// must not block this process.
 import { STDERR, STDOUT, openOutput, visible } from 'cordon/commands'
 
 import { createLineReader, lineForClient } from '../wire/lines.js'
