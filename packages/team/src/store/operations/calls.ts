@@ -6,7 +6,6 @@ import {
   listQuestions,
   listStandingApprovals,
   rejectQuestion,
-  revokeStandingApproval,
   showQuestion,
 } from '../registry/approvals.js'
 import { markOf } from '../changes/changes.js'
@@ -21,7 +20,7 @@ import {
 import { LONGEST_CHUNK, appendOutput, readOutput } from '../changes/live-output.js'
 import { requireTool } from '../registry/registry.js'
 import { claimInvocations, sendHeartbeat } from '../registry/runners.js'
-
+import { callProcedure } from '../registry/statements.js'
 import {
   EXPLANATION,
   INVOCATION,
@@ -37,7 +36,6 @@ import {
   OUTPUT_STREAM,
 } from '../registry/call-answers.js'
 import type { OutputPage } from '../registry/call-answers.js'
-import { NOTHING } from '../registry/team-answers.js'
 import {
   boundedList,
   boundedMapping,
@@ -51,7 +49,7 @@ import {
   text,
   toolKey,
 } from './field.js'
-import { BY_OPERATOR, BY_RUNNER, EVERYBODY, READ, isChangeOfIt, listOfTeam, operation } from './operation.js'
+import { BY, EVERYBODY, READ, change, isChangeOfIt, listOfTeam, operation } from './operation.js'
 
 const MOST_ROWS = 1000
 const MOST_CLAIMS = 100
@@ -99,8 +97,7 @@ export const CALLS = {
     perform: (asking, given) => showQuestion(asking, given.id),
   }),
   approve: operation({
-    ...BY_OPERATOR,
-    method: 'POST',
+    ...BY.operator,
     path: '/v1/approvals/{id}/approve',
     summary: 'approves exactly the arguments with this hash; callers cannot approve their own calls',
     fields: { id: id(), shownHash: hash(), reason: optional(text(2000)) },
@@ -110,8 +107,7 @@ export const CALLS = {
     }),
   }),
   reject: operation({
-    ...BY_OPERATOR,
-    method: 'POST',
+    ...BY.operator,
     path: '/v1/approvals/{id}/reject',
     summary: 'rejects a question, with the reason',
     fields: { id: id(), reason: filledText(2000) },
@@ -125,8 +121,7 @@ export const CALLS = {
     listStandingApprovals,
   ),
   approveInAdvance: operation({
-    ...BY_OPERATOR,
-    method: 'POST',
+    ...BY.operator,
     path: '/v1/teams/{team}/standing-approvals',
     summary: 'approves calls in advance: arguments that fit this schema, this often, for this long',
     fields: {
@@ -147,22 +142,18 @@ export const CALLS = {
       }),
     }),
   }),
-  revokeStandingApproval: operation({
+  revokeStandingApproval: change({
+    ...BY.operatorOrAdmin,
     method: 'DELETE',
     path: '/v1/standing-approvals/{id}',
     summary: 'revokes a standing approval',
-    role: 'cordon_operator',
-    who: ['operator', 'admin'],
     fields: { id: id() },
-    answer: NOTHING,
-    perform: (asking, given) => revokeStandingApproval(asking, given.id),
+    perform: (asking, given) => callProcedure(asking, 'fn_revoke_standing_approval', { id: given.id }),
   }),
   invoke: operation({
-    method: 'POST',
+    ...BY.agent,
     path: '/v1/teams/{team}/invocations',
     summary: 'asks for a call, as the caller',
-    role: 'cordon_agent',
-    who: ['agent'],
     fields: {
       ...REQUEST,
       request: optional(id()),
@@ -183,11 +174,9 @@ export const CALLS = {
     },
   }),
   begin: operation({
-    method: 'POST',
+    ...BY.agent,
     path: '/v1/runners/{runner}/calls',
     summary: 'asks for a call that the caller runs itself, and claims it unless people have to be asked',
-    role: 'cordon_agent',
-    who: ['agent'],
     fields: {
       ...REQUEST,
       runner: runnerName(),
@@ -253,17 +242,15 @@ export const CALLS = {
     perform: (asking, given) => explainInvocation(asking, given.id),
   }),
   cancelInvocation: operation({
-    method: 'POST',
+    ...BY.starter,
     path: '/v1/invocations/{id}/cancel',
     summary: 'cancels a call; a running one is asked to end',
-    role: 'cordon_agent',
-    who: ['agent', 'operator', 'admin'],
     fields: { id: id(), reason: optional(text(2000)) },
     answer: THE_STATUS,
     perform: async (asking, given) => ({ status: await cancelInvocation(asking, given.id, given.reason) }),
   }),
-  heartbeat: operation({
-    ...BY_RUNNER,
+  heartbeat: change({
+    ...BY.runner,
     path: '/v1/runners/{runner}/heartbeat',
     summary: 'reports that a runner is alive, and which mechanisms its host has',
     fields: {
@@ -273,12 +260,11 @@ export const CALLS = {
       isDraining: optional(yesOrNo()),
       leaseMs: optional(whole(1_000, 3_600_000)),
     },
-    answer: NOTHING,
     perform: (asking, { runner, labels = [], holds = [], isDraining = false, leaseMs }) =>
       sendHeartbeat(asking, withoutUndefined({ name: runner, labels, holds, isDraining, leaseMs })),
   }),
   claim: operation({
-    ...BY_RUNNER,
+    ...BY.runner,
     path: '/v1/runners/{runner}/claims',
     summary: 'claims approved calls for a runner, each for one; an agent claims its own by their id',
     fields: { runner: runnerName(), id: optional(id()), most: optional(whole(1, MOST_CLAIMS)) },
@@ -286,8 +272,8 @@ export const CALLS = {
     perform: (asking, { runner, id: wanted, most = 1 }) =>
       claimInvocations(asking, runner, wanted === undefined ? { most } : { id: wanted }),
   }),
-  appendOutput: operation({
-    ...BY_RUNNER,
+  appendOutput: change({
+    ...BY.runner,
     path: '/v1/invocations/{id}/output',
     summary: 'appends output of a call, with the fence of its claim',
     fields: {
@@ -297,12 +283,11 @@ export const CALLS = {
       content: text(LONGEST_CHUNK),
       skipped: optional(whole(0, Number.MAX_SAFE_INTEGER)),
     },
-    answer: NOTHING,
     perform: (asking, { id: of, fence: claimed, stream, content, skipped = 0 }) =>
       appendOutput(asking, { id: of, fence: claimed }, { stream, content, skipped }),
   }),
-  complete: operation({
-    ...BY_RUNNER,
+  complete: change({
+    ...BY.runner,
     path: '/v1/invocations/{id}/completion',
     summary: 'the result of a call, once, with the fence of its claim',
     takesAnyDouble: true,
@@ -315,7 +300,6 @@ export const CALLS = {
       cost: optional(amount()),
       usage: optional(boundedMapping(MOST_FACTS_LETTERS)),
     },
-    answer: NOTHING,
     perform: (asking, { id: of, fence: claimed, ...completion }) =>
       completeInvocation(asking, { id: of, fence: claimed }, completion),
   }),

@@ -5,6 +5,7 @@ import type { Read, Shape, Shapes } from 'cordon/shapes'
 import { markOf } from '../changes/changes.js'
 import type { Channel } from '../changes/changes.js'
 import type { Queryable } from '../engine.js'
+import { NOTHING } from '../registry/team-answers.js'
 import type { MemberKind } from '../registry/team-answers.js'
 import type { Role } from '../speaker.js'
 import { name } from './field.js'
@@ -44,6 +45,11 @@ export const operation = <const Given extends Shapes, Answer>(
   declared: Operation<Given, Answer>,
 ): Operation<Given, Answer> => declared
 
+/** An operation that answers nothing. */
+export const change = <const Given extends Shapes>(
+  declared: Omit<Operation<Given, void>, 'answer'>,
+): Operation<Given, void> => ({ ...declared, answer: NOTHING })
+
 /** Whether the call or the run with this id changed. Output of a call is no change. */
 export const isChangeOfIt = (given: { readonly id: string }, notification: string, channel: Channel): boolean =>
   channel !== 'tool_invocation_output' && notification === markOf(given.id)
@@ -51,9 +57,18 @@ export const isChangeOfIt = (given: { readonly id: string }, notification: strin
 export const EVERYBODY: readonly MemberKind[] = ['admin', 'operator', 'agent', 'runner']
 
 export const READ = { method: 'GET', role: 'cordon_agent', who: EVERYBODY } as const
-export const BY_ADMIN = { role: 'cordon_admin', who: ['admin'] } as const
-export const BY_OPERATOR = { role: 'cordon_operator', who: ['operator'] } as const
-export const BY_RUNNER = { method: 'POST', role: 'cordon_runner', who: ['runner', 'agent'] } as const
+export const READ_LOG = { method: 'GET', role: 'cordon_operator', who: ['admin', 'operator'] } as const
+/** Changes. Some are made with another method. */
+export const BY = {
+  admin: { method: 'POST', role: 'cordon_admin', who: ['admin'] },
+  operator: { method: 'POST', role: 'cordon_operator', who: ['operator'] },
+  operatorOrAdmin: { method: 'POST', role: 'cordon_operator', who: ['operator', 'admin'] },
+  agent: { method: 'POST', role: 'cordon_agent', who: ['agent'] },
+  /** The member who started it, or who answers for the team. */
+  starter: { method: 'POST', role: 'cordon_agent', who: ['agent', 'operator', 'admin'] },
+  runner: { method: 'POST', role: 'cordon_runner', who: ['runner', 'agent'] },
+  owner: { method: 'POST', role: 'service_role', who: 'owner' },
+} as const
 
 /** `GET /v1/teams/{team}/WHAT`. */
 export const listOfTeam = <Item>(

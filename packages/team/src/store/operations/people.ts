@@ -1,6 +1,6 @@
 // Operations on members, stops, profiles, budgets, limits, credentials and tokens of a team.
 import { amount, oneOf, optional, whole, yesOrNo } from 'cordon/shapes'
-import { listCredentials, removeCredential, storeCredential } from '../registry/credentials.js'
+import { listCredentials } from '../registry/credentials.js'
 import {
   findSelf,
   limitWaiting,
@@ -9,25 +9,21 @@ import {
   listMembers,
   listProfiles,
   listStops,
-  removeBudget,
   removeMember,
   requireNewTeam,
   requireSubject,
   resumeTeam,
-  setBudget,
   setProfile,
-  stopTeam,
 } from '../registry/members.js'
 import { addMember } from '../registry/registry.js'
-import { createToken, listTokens, revokeToken } from '../registry/tokens.js'
-
+import { callProcedure, milliseconds } from '../registry/statements.js'
+import { createToken, listTokens } from '../registry/tokens.js'
 import {
   BUDGET,
   CREDENTIAL,
   ISSUED_TOKEN,
   MEMBER,
   NEW_TOKEN,
-  NOTHING,
   PROFILE,
   SELF,
   STOP,
@@ -36,7 +32,7 @@ import {
   SCOPE,
 } from '../registry/team-answers.js'
 import { boundedList, filledText, id, name, text, toolKey } from './field.js'
-import { BY_ADMIN, EVERYBODY, READ, listOfTeam, operation } from './operation.js'
+import { BY, EVERYBODY, READ, READ_LOG, change, listOfTeam, operation } from './operation.js'
 
 const LONGEST_DAYS = 365
 const LONGEST_SEALED = 100_000
@@ -52,45 +48,37 @@ export const PEOPLE = {
     answer: SELF,
     perform: findSelf,
   }),
-  foundTeam: operation({
-    method: 'POST',
+  foundTeam: change({
+    ...BY.owner,
     path: '/v1/teams',
     summary: 'creates a team with its first admin',
-    role: 'service_role',
-    who: 'owner',
     fields: { team: name(), admin: name() },
-    answer: NOTHING,
     perform: async (asking, { team, admin }) => {
       await requireNewTeam(asking, team)
       return addMember(asking, team, admin, 'admin')
     },
   }),
   listMembers: listOfTeam('members', 'members of a team', MEMBER, listMembers),
-  addMember: operation({
-    ...BY_ADMIN,
-    method: 'POST',
+  addMember: change({
+    ...BY.admin,
     path: '/v1/teams/{team}/members',
     summary: 'adds somebody to a team',
     fields: { team: name(), actor: name(), kind: MEMBER_KIND },
-    answer: NOTHING,
     perform: (asking, { team, actor, kind: as }) => addMember(asking, team, actor, as),
   }),
-  removeMember: operation({
-    ...BY_ADMIN,
+  removeMember: change({
+    ...BY.admin,
     method: 'DELETE',
     path: '/v1/teams/{team}/members/{actor}/{kind}',
     summary: 'removes somebody from a team; their tokens end with their last kind',
     fields: { team: name(), actor: name(), kind: MEMBER_KIND },
-    answer: NOTHING,
     perform: (asking, { team, actor, kind: as }) => removeMember(asking, team, actor, as),
   }),
   listStops: listOfTeam('stops', 'stops', STOP, listStops),
-  stop: operation({
-    method: 'POST',
+  stop: change({
+    ...BY.operatorOrAdmin,
     path: '/v1/teams/{team}/stops',
     summary: 'stops a team, or one agent, tool or profile of it: kill refuses calls, pause starts none',
-    role: 'cordon_operator',
-    who: ['operator', 'admin'],
     fields: {
       team: name(),
       scope: SCOPE,
@@ -98,26 +86,22 @@ export const PEOPLE = {
       state: oneOf('kill', 'pause'),
       reason: filledText(2000),
     },
-    answer: NOTHING,
-    perform: async (asking, { team, ...stop }) => {
-      await requireSubject(asking, team, stop)
-      await stopTeam(asking, team, stop)
+    perform: async (asking, { team: owner, scope, subject, state, reason }) => {
+      await requireSubject(asking, owner, { scope, subject })
+      await callProcedure(asking, 'fn_stop', { owner, state, reason, scope, subject })
     },
   }),
-  resume: operation({
+  resume: change({
+    ...BY.operatorOrAdmin,
     method: 'DELETE',
     path: '/v1/teams/{team}/stops/{scope}',
     summary: 'ends a stop',
-    role: 'cordon_operator',
-    who: ['operator', 'admin'],
     fields: { team: name(), scope: SCOPE, subject: text(128) },
-    answer: NOTHING,
     perform: (asking, { team, ...stop }) => resumeTeam(asking, team, stop),
   }),
   listProfiles: listOfTeam('profiles', 'profiles: which tools they allow', PROFILE, listProfiles),
-  setProfile: operation({
-    ...BY_ADMIN,
-    method: 'POST',
+  setProfile: change({
+    ...BY.admin,
     path: '/v1/teams/{team}/profiles',
     summary: 'makes or changes a profile: allow ∩ groups − deny',
     fields: {
@@ -130,13 +114,11 @@ export const PEOPLE = {
       requiresApproval: optional(yesOrNo()),
       isDefault: optional(yesOrNo()),
     },
-    answer: NOTHING,
     perform: (asking, { team, ...profile }) => setProfile(asking, team, profile),
   }),
   listBudgets: listOfTeam('budgets', 'budgets of agents and profiles', BUDGET, listBudgets),
-  setBudget: operation({
-    ...BY_ADMIN,
-    method: 'POST',
+  setBudget: change({
+    ...BY.admin,
     path: '/v1/teams/{team}/budgets',
     summary: 'limits the calls or the cost in a period',
     fields: {
@@ -147,14 +129,14 @@ export const PEOPLE = {
       maxCalls: optional(whole(0, Number.MAX_SAFE_INTEGER)),
       maxCost: optional(amount()),
     },
-    answer: NOTHING,
-    perform: async (asking, { team, ...budget }) => {
-      await requireSubject(asking, team, budget)
-      await setBudget(asking, team, budget)
+    perform: async (asking, { team: owner, scope, subject, seconds, maxCalls, maxCost }) => {
+      await requireSubject(asking, owner, { scope, subject })
+      const span = milliseconds(seconds * 1000)
+      await callProcedure(asking, 'fn_set_budget', { owner, scope, subject, span, maxCalls, maxCost })
     },
   }),
-  removeBudget: operation({
-    ...BY_ADMIN,
+  removeBudget: change({
+    ...BY.admin,
     method: 'DELETE',
     path: '/v1/teams/{team}/budgets/{scope}/{subject}/{seconds}',
     summary: 'removes the budget of an agent or a profile for a period of so many seconds',
@@ -164,17 +146,15 @@ export const PEOPLE = {
       subject: name(),
       seconds: whole(1, LONGEST_SPAN_SECONDS),
     },
-    answer: NOTHING,
-    perform: (asking, { team, ...budget }) => removeBudget(asking, team, budget),
+    perform: (asking, { team: owner, scope, subject, seconds }) =>
+      callProcedure(asking, 'fn_remove_budget', { owner, scope, subject, span: milliseconds(seconds * 1000) }),
   }),
   listLimits: listOfTeam('limits', 'limits of pending questions that an admin set', WAITING_LIMIT, listLimits),
-  limitWaiting: operation({
-    ...BY_ADMIN,
-    method: 'POST',
+  limitWaiting: change({
+    ...BY.admin,
     path: '/v1/teams/{team}/limits',
     summary: 'limits the pending questions of one agent, or of each; without a number the default applies',
     fields: { team: name(), agent: optional(name()), waiting: optional(whole(0, MOST_WAITING)) },
-    answer: NOTHING,
     perform: async (asking, { team, ...limit }) => {
       if (limit.agent !== undefined) await requireSubject(asking, team, { scope: 'agent', subject: limit.agent })
       await limitWaiting(asking, team, limit)
@@ -182,26 +162,23 @@ export const PEOPLE = {
   }),
   listCredentials: {
     ...listOfTeam('credentials', 'stored credentials, without their values', CREDENTIAL, listCredentials),
-    role: 'cordon_operator',
-    who: ['admin', 'operator'],
+    ...READ_LOG,
   },
-  storeCredential: operation({
-    ...BY_ADMIN,
-    method: 'POST',
+  storeCredential: change({
+    ...BY.admin,
     path: '/v1/teams/{team}/credentials',
     summary: 'stores a credential, sealed with a key that the store does not have',
     fields: { team: name(), ref: name(), sealed: filledText(LONGEST_SEALED), keyId: filledText(16) },
-    answer: NOTHING,
-    perform: (asking, { team, ref, ...sealed }) => storeCredential(asking, team, ref, sealed),
+    perform: (asking, { team: owner, ref, sealed, keyId }) =>
+      callProcedure(asking, 'fn_store_credential', { owner, ref, sealed, keyId }),
   }),
-  removeCredential: operation({
-    ...BY_ADMIN,
+  removeCredential: change({
+    ...BY.admin,
     method: 'DELETE',
     path: '/v1/teams/{team}/credentials/{ref}',
     summary: 'removes a credential',
     fields: { team: name(), ref: name() },
-    answer: NOTHING,
-    perform: (asking, { team, ref }) => removeCredential(asking, team, ref),
+    perform: (asking, { team: owner, ref }) => callProcedure(asking, 'fn_remove_credential', { owner, ref }),
   }),
   listTokens: {
     ...listOfTeam(
@@ -213,22 +190,20 @@ export const PEOPLE = {
     role: 'cordon_admin',
   },
   createToken: operation({
-    ...BY_ADMIN,
-    method: 'POST',
+    ...BY.admin,
     path: '/v1/teams/{team}/tokens',
     summary: 'creates a token for a member; it is shown once',
     fields: { team: name(), actor: name(), label: optional(text(200)), days: optional(whole(1, LONGEST_DAYS)) },
     answer: NEW_TOKEN,
     perform: (asking, { team, actor, ...more }) => createToken(asking, team, actor, more),
   }),
-  revokeToken: operation({
+  revokeToken: change({
     method: 'DELETE',
     path: '/v1/tokens/{id}',
     summary: 'revokes a token: by an admin or its member',
     role: 'cordon_admin',
     who: EVERYBODY,
     fields: { id: id() },
-    answer: NOTHING,
-    perform: (asking, given) => revokeToken(asking, given.id),
+    perform: (asking, given) => callProcedure(asking, 'fn_revoke_token', { id: given.id }),
   }),
 } as const

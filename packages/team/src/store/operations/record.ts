@@ -1,10 +1,10 @@
 // Operations on the audit log: read after a mark, verify, prune.
 import { list, optional, whole } from 'cordon/shapes'
-import { dropOldRecords, readRecord, verifyRecord } from '../registry/record.js'
-
+import { readRecord } from '../registry/record.js'
 import { DROPPED, RECORD_PAGE, RECORD_PROBLEM } from '../registry/call-answers.js'
+import type { RecordProblem } from '../registry/call-answers.js'
 import { name, text } from './field.js'
-import { operation } from './operation.js'
+import { BY, READ_LOG, operation } from './operation.js'
 
 const MOST_ENTRIES = 5000
 const LONGEST_DAYS = 36_500
@@ -13,11 +13,9 @@ const LONG_MS = 600_000
 
 export const RECORD = {
   readRecord: operation({
-    method: 'GET',
+    ...READ_LOG,
     path: '/v1/teams/{team}/record',
     summary: 'entries of the audit log after a mark, and the next mark',
-    role: 'cordon_operator',
-    who: ['admin', 'operator'],
     fields: {
       team: name(),
       after: optional(text(2000)),
@@ -29,25 +27,25 @@ export const RECORD = {
     perform: readRecord,
   }),
   verifyRecord: operation({
-    method: 'GET',
+    ...READ_LOG,
     path: '/v1/record/problems',
     summary: 'problems of the audit logs of your teams; an empty list means that they are intact',
-    role: 'cordon_operator',
-    who: ['admin', 'operator'],
     fields: {},
     answer: list(RECORD_PROBLEM),
     longestMs: LONG_MS,
-    perform: verifyRecord,
+    perform: ({ query }): Promise<readonly RecordProblem[]> =>
+      query('select owner, chain, sequence::text, problem from agents.fn_verify_audit()'),
   }),
   dropOldRecords: operation({
-    method: 'POST',
+    ...BY.owner,
     path: '/v1/record/retention',
     summary: 'removes older calls and entries, one partition at a time',
-    role: 'service_role',
-    who: 'owner',
     fields: { keepDays: whole(1, LONGEST_DAYS) },
     answer: DROPPED,
     longestMs: LONG_MS,
-    perform: async (asking, { keepDays }) => ({ dropped: await dropOldRecords(asking, keepDays) }),
+    perform: async ({ query }, { keepDays }) => {
+      const statement = 'select agents.fn_drop_old_partitions(make_interval(days => $1)) as part'
+      return { dropped: (await query<{ part: string }>(statement, [keepDays])).map(({ part }) => part) }
+    },
   }),
 } as const

@@ -4,7 +4,7 @@ import { RUN_STATES, SHOWN_RUN, TEAM_RUN, THE_ID, THE_RUN_STATUS } from '../regi
 import { cancelRun, listRuns, showRun, startRun } from '../registry/team-runs.js'
 
 import { boundedMapping, filledText, id, name, text } from './field.js'
-import { READ, isChangeOfIt, operation } from './operation.js'
+import { BY, READ, isChangeOfIt, operation } from './operation.js'
 
 const MOST_PEOPLE = 20
 const MOST_ROWS = 1000
@@ -12,11 +12,9 @@ const LONGEST_SECONDS = 30 * 86_400
 
 export const RUNS = {
   startRun: operation({
-    method: 'POST',
+    ...BY.starter,
     path: '/v1/teams/{team}/runs',
     summary: 'starts a run: people are asked about its plan, and calls can use the run once it is approved',
-    role: 'cordon_agent',
-    who: ['agent', 'operator', 'admin'],
     fields: {
       team: name(),
       name: filledText(200),
@@ -47,11 +45,9 @@ export const RUNS = {
     perform: (asking, given) => showRun(asking, given.id),
   }),
   cancelRun: operation({
-    method: 'POST',
+    ...BY.starter,
     path: '/v1/runs/{id}/cancel',
     summary: 'ends a run and its open calls: by the member who started it, an operator or an admin',
-    role: 'cordon_agent',
-    who: ['agent', 'operator', 'admin'],
     fields: { id: id(), reason: optional(text(2000)) },
     answer: THE_RUN_STATUS,
     perform: async (asking, given) => ({ status: await cancelRun(asking, given.id, given.reason) }),

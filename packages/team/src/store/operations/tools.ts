@@ -9,12 +9,12 @@ import {
   registerTool,
   requireTool,
   revokeTool,
-  setToolStatus,
 } from '../registry/registry.js'
 
-import { ASSIGNMENT, AUTH_METHODS, EGRESS_CLASS, NOTHING, PRICED, TOOL, TOOL_STATUS } from '../registry/team-answers.js'
+import { callProcedure } from '../registry/statements.js'
+import { ASSIGNMENT, AUTH_METHODS, EGRESS_CLASS, PRICED, TOOL, TOOL_STATUS } from '../registry/team-answers.js'
 import { boundedList, boundedMapping, name, text, toolKey } from './field.js'
-import { BY_ADMIN, BY_OPERATOR, READ, listOfTeam, operation } from './operation.js'
+import { BY, READ, change, listOfTeam, operation } from './operation.js'
 
 const MOST_APPROVALS = 20
 const MOST_VERSIONS = 2_147_483_647
@@ -30,8 +30,7 @@ export const TOOLS = {
     perform: (asking, { team, tool }) => requireTool(asking, team, tool),
   }),
   registerTool: operation({
-    ...BY_ADMIN,
-    method: 'POST',
+    ...BY.admin,
     path: '/v1/teams/{team}/tools',
     summary: 'registers a tool, or its next version',
     fields: {
@@ -62,34 +61,28 @@ export const TOOLS = {
       return requireTool(asking, team, tool.key)
     },
   }),
-  setToolStatus: operation({
-    ...BY_ADMIN,
-    method: 'POST',
+  setToolStatus: change({
+    ...BY.admin,
     path: '/v1/teams/{team}/tools/{tool}/status',
     summary: 'sets the status; a disabled tool cannot be called, and its approved calls do not run',
     fields: { team: name(), tool: toolKey(), status: TOOL_STATUS },
-    answer: NOTHING,
     perform: async (asking, { team, tool, status }) =>
-      setToolStatus(asking, (await requireTool(asking, team, tool)).id, status),
+      callProcedure(asking, 'fn_set_tool_status', { tool: (await requireTool(asking, team, tool)).id, status }),
   }),
-  approveTool: operation({
-    ...BY_OPERATOR,
-    method: 'POST',
+  approveTool: change({
+    ...BY.operator,
     path: '/v1/teams/{team}/tools/{tool}/approval',
     summary: 'lets agents call a version that may do more than the last usable one',
     fields: { team: name(), tool: toolKey(), version: whole(1, MOST_VERSIONS), reason: optional(text(1000)) },
-    answer: NOTHING,
     perform: async (asking, { team, tool, version, reason }) =>
       approveTool(asking, (await requireTool(asking, team, tool)).id, version, reason),
   }),
   listAssignments: listOfTeam('assignments', 'which agent may call which tool', ASSIGNMENT, listAssignments),
-  assignTool: operation({
-    ...BY_ADMIN,
-    method: 'POST',
+  assignTool: change({
+    ...BY.admin,
     path: '/v1/teams/{team}/assignments',
     summary: 'lets an agent call a tool',
     fields: { team: name(), agent: name(), tool: toolKey(), profile: optional(name()) },
-    answer: NOTHING,
     perform: async (asking, { team, agent, tool, profile }) => {
       const { id } = await requireTool(asking, team, tool)
       // Assigned to an unknown name it would have no effect, or affect a later member of that name.
@@ -97,13 +90,12 @@ export const TOOLS = {
       return assignTool(asking, agent, id, profile)
     },
   }),
-  revokeTool: operation({
-    ...BY_ADMIN,
+  revokeTool: change({
+    ...BY.admin,
     method: 'DELETE',
     path: '/v1/teams/{team}/assignments/{agent}/{tool}',
     summary: 'ends an assignment',
     fields: { team: name(), agent: name(), tool: toolKey() },
-    answer: NOTHING,
     perform: async (asking, { team, agent, tool }) =>
       revokeTool(asking, agent, (await requireTool(asking, team, tool)).id),
   }),

@@ -2,11 +2,10 @@
 import type { Queryable } from '../engine.js'
 import { missing } from '../engine/ways-out.js'
 import { QUESTION, STANDING_APPROVAL, VOTE } from './call-answers.js'
-import type { GivenInAdvance, ListedQuestion, ShownQuestion, Vote } from './call-answers.js'
+import type { ListedQuestion, ShownQuestion, Vote } from './call-answers.js'
 import { approveInvocation, inputTextOf, rejectInvocation, requireInvocation } from './invocations.js'
-import { jsonText } from './json-text.js'
 import { findVersion } from './registry.js'
-import { callFunction, callProcedure, columnsOf, conditionsOf, milliseconds } from './statements.js'
+import { callFunction, columnsOf, conditionsOf, jsonText, listFrom, milliseconds } from './statements.js'
 
 /**
  * When the process that asked was last heard, if it is gone. A process that runs its calls itself is heard six times in
@@ -146,13 +145,10 @@ export const approveInAdvance = async (
   })
 
 /** Those that are still valid. */
-export const listStandingApprovals = ({ query }: Queryable, team: string): Promise<readonly GivenInAdvance[]> =>
-  query(
-    `select ${columnsOf(STANDING_APPROVAL, { tool: 't.key' }, 's.')}
-      from agents.standing_approvals s join agents.tools_registry t on t.id = s.tool_id
-      where s.owner = $1 and s.id in (select agents.fn_standing_approvals($1)) order by s.created_at`,
-    [team],
-  )
-
-export const revokeStandingApproval = (session: Queryable, id: string): Promise<void> =>
-  callProcedure(session, 'fn_revoke_standing_approval', { id })
+export const listStandingApprovals = listFrom(
+  STANDING_APPROVAL,
+  `agents.standing_approvals s join agents.tools_registry t on t.id = s.tool_id
+    where s.owner = $1 and s.id in (select agents.fn_standing_approvals($1)) order by s.created_at`,
+  { tool: 't.key' },
+  's.',
+)

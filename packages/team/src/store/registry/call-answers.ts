@@ -1,8 +1,8 @@
 // Calls, questions, runs and the audit log as the registry answers them: their types, and the schemas of the API.
 import { anything, called, count, fields, list, mapping, number, oneOf, orNull, text, yesOrNo } from 'cordon/shapes'
-import { aTime, anId, digits } from './rows.js'
-import type { RowOf } from './rows.js'
-import { EGRESS_CLASS, TOOL } from './team-answers.js'
+
+import { EGRESS_CLASS, TOOL, aTime, anId, digits } from './team-answers.js'
+import type { RowOf } from './team-answers.js'
 
 export const INVOCATION_STATES = [
   'pending',
@@ -175,7 +175,6 @@ export const STANDING_APPROVAL = called(
     reason: text(),
   }),
 )
-export type GivenInAdvance = RowOf<typeof STANDING_APPROVAL>
 
 export const OUTPUT_STREAM = oneOf('stdout', 'stderr', 'progress')
 export const OUTPUT_PAGE = called(

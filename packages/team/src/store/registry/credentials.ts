@@ -4,9 +4,8 @@ import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:
 
 import { fail } from '../../errors/errors.js'
 import type { Queryable } from '../engine.js'
-import { callFunction, callProcedure, columnsOf } from './statements.js'
+import { callFunction, listFrom } from './statements.js'
 import { CREDENTIAL } from './team-answers.js'
-import type { StoredCredential } from './team-answers.js'
 
 export interface SealedCredential {
   readonly sealed: string
@@ -60,18 +59,7 @@ export const openCredential = (key: Buffer, team: string, ref: string, sealed: s
   }
 }
 
-export const storeCredential = (
-  session: Queryable,
-  owner: string,
-  ref: string,
-  { sealed, keyId }: SealedCredential,
-): Promise<void> => callProcedure(session, 'fn_store_credential', { owner, ref, sealed, keyId })
-
-export const listCredentials = ({ query }: Queryable, team: string): Promise<readonly StoredCredential[]> =>
-  query(`select ${columnsOf(CREDENTIAL)} from agents.credentials where owner = $1 order by ref`, [team])
-
-export const removeCredential = (session: Queryable, owner: string, ref: string): Promise<void> =>
-  callProcedure(session, 'fn_remove_credential', { owner, ref })
+export const listCredentials = listFrom(CREDENTIAL, 'agents.credentials where owner = $1 order by ref')
 
 /** Only for the service, and for a runner whose current call needs it. */
 export const resolveCredential = (session: Queryable, owner: string, ref: string): Promise<string> =>

@@ -5,8 +5,7 @@ import type { Queryable } from '../engine.js'
 import { missing } from '../engine/ways-out.js'
 import { INVOCATION, LISTED_CALL } from './call-answers.js'
 import type { Invocation, InvocationStatus } from './call-answers.js'
-import { jsonText } from './json-text.js'
-import { callFunction, callProcedure, columnsOf, milliseconds } from './statements.js'
+import { callFunction, callProcedure, columnsOf, jsonText, milliseconds } from './statements.js'
 
 const CALL_EXPRESSIONS = {
   tool: 'tool_key',

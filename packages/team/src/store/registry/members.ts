@@ -4,9 +4,10 @@ import { nearestKey } from 'cordon/policy'
 import { fail } from '../../errors/errors.js'
 import type { Queryable } from '../engine.js'
 import { missing } from '../engine/ways-out.js'
-import { callProcedure } from './statements.js'
-import { thenRejectSuperseded } from './superseded.js'
-import type { Member, MemberKind, Profile, Self, Stop, UsedBudget, WaitingLimit } from './team-answers.js'
+import { thenRejectSuperseded } from './registry.js'
+import { callProcedure, listFrom } from './statements.js'
+import { BUDGET, MEMBER, PROFILE, STOP, WAITING_LIMIT } from './team-answers.js'
+import type { MemberKind, Profile, Self, Stop } from './team-answers.js'
 
 export const findSelf = async ({ query }: Queryable): Promise<Self> => {
   const [row] = await query<{ actor: string }>('select agents.fn_actor() as actor')
@@ -17,12 +18,9 @@ export const findSelf = async ({ query }: Queryable): Promise<Self> => {
   return { actor: row?.actor ?? '', teams }
 }
 
-export const listMembers = ({ query }: Queryable, team: string): Promise<readonly Member[]> =>
-  query(
-    'select actor, array_agg(kind order by kind) as kinds from agents.members where owner = $1 group by ' +
-      'actor order by actor',
-    [team],
-  )
+export const listMembers = listFrom(MEMBER, 'agents.members where owner = $1 group by actor order by actor', {
+  kinds: 'array_agg(kind order by kind)',
+})
 
 export const requireAgent = async ({ query }: Queryable, team: string, actor: string): Promise<void> => {
   const [there] = await query("select from agents.members where owner = $1 and actor = $2 and kind = 'agent'", [
@@ -57,13 +55,11 @@ export const removeMember = async (
   await thenRejectSuperseded(session, callProcedure(session, 'fn_remove_member', { owner, actor, kind }), owner)
 }
 
-export const listProfiles = ({ query }: Queryable, team: string): Promise<readonly Profile[]> =>
-  query(
-    `select name, allow_tools as "allowTools", deny_tools as "denyTools", tool_groups as "toolGroups",
-      array(select key from jsonb_each(overrides) as o (key, said) where said ->> 'requires_approval' = 'true' order by key) as "askTools", requires_approval as "requiresApproval", is_default as "isDefault"
-      from agents.tool_profiles where owner = $1 order by name`,
-    [team],
-  )
+export const listProfiles = listFrom(PROFILE, 'agents.tool_profiles where owner = $1 order by name', {
+  askTools:
+    'array(select key from jsonb_each(overrides) as o (key, said) ' +
+    `where said ->> 'requires_approval' = 'true' order by key)`,
+})
 
 type NewProfile = Pick<Profile, 'name'> & {
   readonly [Key in Exclude<keyof Profile, 'name'>]?: NonNullable<Profile[Key]>
@@ -79,10 +75,7 @@ export const setProfile = async (
   await thenRejectSuperseded(session, callProcedure(session, 'fn_set_profile', given), owner)
 }
 
-export const listStops = ({ query }: Queryable, team: string): Promise<readonly Stop[]> =>
-  query('select scope, subject, state, reason, author, since from agents.controls where owner = $1 order by since', [
-    team,
-  ])
+export const listStops = listFrom(STOP, 'agents.controls where owner = $1 order by since')
 
 const NAMES = {
   // Also former members, whose calls may still run.
@@ -105,12 +98,6 @@ export const requireSubject = async (
   throw missing(`${team} has no ${scope} ${subject}`, near === undefined ? '' : `did you mean ${near}?`)
 }
 
-export const stopTeam = (
-  session: Queryable,
-  owner: string,
-  { scope, subject, state, reason }: Pick<Stop, 'scope' | 'subject' | 'state' | 'reason'>,
-): Promise<void> => callProcedure(session, 'fn_stop', { owner, state, reason, scope, subject })
-
 export const resumeTeam = async (
   { query }: Queryable,
   team: string,
@@ -131,39 +118,19 @@ export const resumeTeam = async (
   await callProcedure({ query }, 'fn_resume', { owner: team, scope, subject })
 }
 
-export type Budget = Pick<UsedBudget, 'scope' | 'subject' | 'seconds'> & {
-  readonly maxCalls?: number
-  readonly maxCost?: number
-}
+export const listBudgets = listFrom(BUDGET, 'agents.fn_list_budgets($1)', {
+  seconds: 'extract(epoch from span)::float8',
+  maxCalls: 'max_calls::float8',
+  maxCost: 'max_cost::float8',
+  usedCalls: 'used_calls::float8',
+  usedCost: 'used_cost::float8',
+})
 
-export const listBudgets = ({ query }: Queryable, team: string): Promise<readonly UsedBudget[]> =>
-  query(
-    `select scope, subject, extract(epoch from span)::float8 as seconds, max_calls::float8 as "maxCalls", max_cost::float8 as "maxCost", used_calls::float8 as "usedCalls", used_cost::float8 as "usedCost", until
-      from agents.fn_list_budgets($1)`,
-    [team],
-  )
-
-export const removeBudget = (
-  session: Queryable,
-  owner: string,
-  { scope, subject, seconds }: Pick<Budget, 'scope' | 'subject' | 'seconds'>,
-): Promise<void> => callProcedure(session, 'fn_remove_budget', { owner, scope, subject, span: spanOf(seconds) })
-
-export const setBudget = (
-  session: Queryable,
-  owner: string,
-  { scope, subject, seconds, maxCalls, maxCost }: Budget,
-): Promise<void> =>
-  callProcedure(session, 'fn_set_budget', { owner, scope, subject, span: spanOf(seconds), maxCalls, maxCost })
-
-const spanOf = (seconds: number): string => `${String(seconds)} seconds`
-
-export const listLimits = ({ query }: Queryable, team: string): Promise<readonly WaitingLimit[]> =>
-  query(
-    `select nullif(agent, '') as agent, most as waiting from agents.waiting_limits where owner = $1 and most ` +
-      'is not null order by waiting_limits.agent',
-    [team],
-  )
+export const listLimits = listFrom(
+  WAITING_LIMIT,
+  'agents.waiting_limits where owner = $1 and most is not null order by waiting_limits.agent',
+  { agent: `nullif(agent, '')`, waiting: 'most' },
+)
 
 /** Without a number the default applies again. Without an agent the limit is for each agent of the team. */
 export const limitWaiting = (

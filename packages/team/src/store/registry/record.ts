@@ -1,10 +1,9 @@
-// The audit log of a team: read, verified and pruned.
-
+// The audit log of a team, after a mark.
 import { fail } from '../../errors/errors.js'
 import type { Queryable } from '../engine.js'
 import { refused } from '../engine/ways-out.js'
 import { ENTRY } from './call-answers.js'
-import type { RecordPage, RecordProblem } from './call-answers.js'
+import type { RecordPage } from './call-answers.js'
 import { columnsOf } from './statements.js'
 
 interface RecordRequest {
@@ -66,13 +65,3 @@ const readMarks = (after: string): string[] => {
   }
   return marks
 }
-
-/** An empty answer means that the log is intact. */
-export const verifyRecord = ({ query }: Queryable): Promise<readonly RecordProblem[]> =>
-  query('select owner, chain, sequence::text, problem from agents.fn_verify_audit()')
-
-/** Returns the partitions that were dropped. */
-export const dropOldRecords = async ({ query }: Queryable, keepDays: number): Promise<readonly string[]> =>
-  (
-    await query<{ part: string }>('select agents.fn_drop_old_partitions(make_interval(days => $1)) as part', [keepDays])
-  ).map(({ part }) => part)

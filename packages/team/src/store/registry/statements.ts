@@ -1,7 +1,10 @@
 // SQL that follows from declarations: the columns of a shape, the conditions of a filter, the call of a function.
 import { withoutUndefined } from 'cordon/shapes'
 import type { Shape } from 'cordon/shapes'
+
+import { fail } from '../../errors/errors.js'
 import type { Queryable } from '../engine.js'
+import type { RowOf } from './team-answers.js'
 
 const snakeCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
@@ -19,6 +22,16 @@ export const columnsOf = (
     .join(', ')
 }
 
+/** Lists rows of a team. `from` is the rest of the statement, in which `$1` is the team. */
+export const listFrom = <Item extends Shape<object>>(
+  item: Item,
+  from: string,
+  made: Readonly<Record<string, string>> = {},
+  prefix = '',
+): ((asking: Queryable, team: string) => Promise<readonly RowOf<Item>[]>) => {
+  const statement = `select ${columnsOf(item, made, prefix)} from ${from}`
+  return ({ query }, team) => query(statement, [team])
+}
 /** The conditions that have a value, joined by "and". `?` stands for the value. */
 export const conditionsOf = (
   conditions: readonly (readonly [text: string, value: unknown])[],
@@ -55,3 +68,14 @@ export const callProcedure = async (...given: Parameters<typeof callFunction>): 
 
 /** As an interval of the database. */
 export const milliseconds = (count: number): string => `${String(count)} milliseconds`
+
+/** JSON for the database. Infinity and NaN are refused, because JSON.stringify would write null for them. */
+export const jsonText = (value: unknown, what: string): string =>
+  JSON.stringify(value, (_, each: unknown) => {
+    if (typeof each === 'number' && !Number.isFinite(each))
+      throw fail('store-state', {
+        problem: `${what} has a number that no program can read as a double`,
+        hint: 'write it as a text',
+      })
+    return each
+  })

@@ -5,6 +5,7 @@ import {
   fields,
   list,
   mapping,
+  matching,
   number,
   oneOf,
   orNull,
@@ -14,8 +15,25 @@ import {
   yesOrNo,
 } from 'cordon/shapes'
 import type { Shape, Shaped } from 'cordon/shapes'
-import { aTime, anId } from './rows.js'
-import type { RowOf } from './rows.js'
+
+type TimeText = string & { readonly brand: 'TimeText' }
+
+/** A row as the database returns it: times are dates there, and texts in JSON. */
+type Row<Value> = Value extends TimeText
+  ? Date
+  : Value extends string | number | boolean
+    ? Value
+    : Value extends readonly (infer Item)[]
+      ? readonly Row<Item>[]
+      : Value extends object
+        ? { readonly [Key in keyof Value]: Row<Value[Key]> }
+        : Value
+export type RowOf<Of> = Row<Shaped<Of>>
+
+export const anId = (): Shape<string> => text({ format: 'uuid' })
+export const aTime = (): Shape<TimeText> => text({ format: 'date-time' }) as Shape<TimeText>
+/** A number with more digits than JSON keeps. */
+export const digits = (): Shape<string> => matching(/^\d+$/, 'digits')
 
 /** Done, without an answer. */
 export const NOTHING: Shape<void> = such('nothing', (value) => value === undefined || value === null, {
@@ -39,7 +57,6 @@ export const SELF = called(
 export type Self = RowOf<typeof SELF>
 
 export const MEMBER = called('Member', fields({ actor: text(), kinds: list(MEMBER_KIND) }))
-export type Member = RowOf<typeof MEMBER>
 
 export const STOP = called(
   'Stop',
@@ -85,11 +102,9 @@ export const BUDGET = called(
     until: aTime(),
   }),
 )
-export type UsedBudget = RowOf<typeof BUDGET>
 
 /** How many questions of one agent may wait. Agent null: each agent of the team without a limit of its own. */
 export const WAITING_LIMIT = called('WaitingLimit', fields({ agent: orNull(text()), waiting: count() }))
-export type WaitingLimit = RowOf<typeof WAITING_LIMIT>
 
 export const CREDENTIAL = called(
   'Credential',
@@ -111,7 +126,6 @@ export const ISSUED_TOKEN = called(
     revokedAt: orNull(aTime()),
   }),
 )
-export type IssuedToken = RowOf<typeof ISSUED_TOKEN>
 /** The token itself is answered only here. */
 export const NEW_TOKEN = called('NewToken', fields({ id: anId(), token: text() }))
 export type NewToken = RowOf<typeof NEW_TOKEN>
@@ -159,4 +173,3 @@ export const ASSIGNMENT = called(
   'Assignment',
   fields({ agent: text(), tool: text(), profile: orNull(text()), isAllowed: yesOrNo() }),
 )
-export type Assignment = RowOf<typeof ASSIGNMENT>

@@ -5,8 +5,7 @@ import { missing } from '../engine/ways-out.js'
 import { showQuestion } from './approvals.js'
 import { TEAM_RUN } from './call-answers.js'
 import type { ShownRun, TeamRun } from './call-answers.js'
-import { jsonText } from './json-text.js'
-import { callFunction, columnsOf, milliseconds } from './statements.js'
+import { callFunction, columnsOf, jsonText, milliseconds } from './statements.js'
 
 export interface RunRequest {
   readonly name: string

@@ -2,9 +2,9 @@
 import { createHash, randomBytes } from 'node:crypto'
 
 import type { Queryable } from '../engine.js'
-import { callFunction, callProcedure, columnsOf } from './statements.js'
+import { callFunction, listFrom } from './statements.js'
 import { ISSUED_TOKEN } from './team-answers.js'
-import type { IssuedToken, MemberKind, NewToken } from './team-answers.js'
+import type { MemberKind, NewToken } from './team-answers.js'
 
 /** People and secret scanners know a token by it. */
 const PREFIX = 'cordon_'
@@ -21,14 +21,9 @@ export const createToken = async (
   return { id: await callFunction(session, 'fn_create_token', given), token }
 }
 
-export const listTokens = ({ query }: Queryable, team: string): Promise<readonly IssuedToken[]> =>
-  query(
-    `select ${columnsOf(ISSUED_TOKEN, { team: 'owner' })} from agents.tokens where owner = $1 order by created_at`,
-    [team],
-  )
-
-export const revokeToken = (session: Queryable, id: string): Promise<void> =>
-  callProcedure(session, 'fn_revoke_token', { id })
+export const listTokens = listFrom(ISSUED_TOKEN, 'agents.tokens where owner = $1 order by created_at', {
+  team: 'owner',
+})
 
 /** The member that a token stands for. */
 export interface TokenHolder {
