@@ -5,6 +5,6 @@ export type { OwnDatabase, RegistrySettings, ServedRegistry } from './registry/i
 export { startRunner } from './runner/start-runner.js'
 export type { Runner } from './runner/start-runner.js'
 export type { RunnerNews, RunnerOptions } from './runner/runner-options.js'
-export { registrationOf } from './tools/registration.js'
+export { registrationOf } from './tools/tool-files.js'
 export { loadToolFiles } from './tools/tool-files.js'
 export type { RunnerTool } from './tools/tool-files.js'

@@ -1,9 +1,4 @@
 // `cordon approvals`: lists, shows and answers questions, and manages standing approvals.
-import { isMapping, withoutUndefined } from 'cordon/shapes'
-import type { AnswerOf } from '../store/index.js'
-
-import { APPROVALS_HELP } from './approvals-help.js'
-import type { CommandLine, Paint } from 'cordon/commands'
 import {
   ageOf,
   answerLocally,
@@ -18,10 +13,15 @@ import {
   writeFully,
   writeText,
 } from 'cordon/commands'
-import { callerText, renderQuestion } from './question-text.js'
-import type { CommandContext } from '../options/store-command.js'
+import type { CommandLine, Paint } from 'cordon/commands'
+import { isMapping, withoutUndefined } from 'cordon/shapes'
+
 import { runStoreCommand } from '../options/store-command.js'
+import type { CommandContext } from '../options/store-command.js'
 import { namesStore } from '../options/store-help.js'
+import type { AnswerOf } from '../store/index.js'
+import { APPROVALS_HELP } from './help.js'
+import { callerText, renderQuestion } from './question-text.js'
 
 export const approvals = async (line: CommandLine): Promise<number> =>
   (await answerLocally(line, namesStore(line.given.values))) ??
@@ -53,7 +53,7 @@ const renderQuestions = (questions: readonly Question[], paint: Paint): string =
 
 const listStanding = async ({ store, team, print }: CommandContext): Promise<number> => {
   const standing = await store.ask('listStandingApprovals', { team: await team() })
-  print(standing, (paint) =>
+  return print(standing, (paint) =>
     renderTable(
       ['APPROVAL', 'TOOL', 'AGENT', 'USES', 'UNTIL', 'BY', 'ARGUMENTS', 'WHY'],
       standing.map((each) => [
@@ -70,7 +70,6 @@ const listStanding = async ({ store, team, print }: CommandContext): Promise<num
       'nothing is approved in advance; cordon approvals advance TOOL does that',
     ),
   )
-  return 0
 }
 
 const list = async (context: CommandContext): Promise<number> => {
@@ -154,8 +153,7 @@ const lineOf = (event: 'asked' | 'closed', question: Question, isJson: boolean, 
 
 const show = async (context: CommandContext): Promise<number> => {
   const shown = await context.store.ask('showQuestion', { id: await idOrFirst(context) })
-  context.print(shown, (paint) => renderQuestion(shown, paint))
-  return 0
+  return context.print(shown, (paint) => renderQuestion(shown, paint))
 }
 
 export const approve = async (context: CommandContext): Promise<number> => {
@@ -209,13 +207,12 @@ export const reject = async (context: CommandContext): Promise<number> => {
 }
 
 const told = ({ print }: CommandContext, id: string, { status }: { readonly status: string }): number => {
-  print(
+  return print(
     { id, status },
     (paint) =>
       `${paint(status === 'approved' ? 'green' : 'yellow', status)} ` +
       `${id}${status === 'pending' ? ' (more people have to say yes)' : ''}\n`,
   )
-  return 0
 }
 
 const MOST_USES = 1_000_000
@@ -240,8 +237,7 @@ const advance = async (context: CommandContext): Promise<number> => {
     reason,
     ...withoutUndefined({ agent: option('agent') }),
   })
-  print(answer, (paint) => `${paint('green', 'approved in advance')} ${answer.id}\n`)
-  return 0
+  return print(answer, (paint) => `${paint('green', 'approved in advance')} ${answer.id}\n`)
 }
 
 const HOUR_MS = 3_600_000
@@ -265,8 +261,7 @@ const revoke = async ({ store, team, oneId, print }: CommandContext): Promise<nu
     (await store.ask('listStandingApprovals', { team: await team() })).map((each) => [each.id]),
   )
   await store.ask('revokeStandingApproval', { id })
-  print({ id, status: 'revoked' }, () => `revoked ${id}\n`)
-  return 0
+  return print({ id, status: 'revoked' }, () => `revoked ${id}\n`)
 }
 
 const allOpen = async ({ store, team }: CommandContext): Promise<readonly Question[]> => {

@@ -1,12 +1,4 @@
 // `cordon calls`: lists, shows and cancels calls of a team.
-import { withoutUndefined } from 'cordon/shapes'
-import { INVOCATION_STATES } from '../store/index.js'
-import type { AnswerOf } from '../store/index.js'
-
-import { CALLS_HELP } from './calls-help.js'
-import { cancelCalls } from './cancel-calls.js'
-import type { CancelledCall } from './cancel-calls.js'
-import type { CommandLine, Paint } from 'cordon/commands'
 import {
   ageOf,
   idAmong,
@@ -17,9 +9,16 @@ import {
   renderTable,
   renderUsage,
 } from 'cordon/commands'
-import { callerOf } from './question-text.js'
-import type { CommandContext } from '../options/store-command.js'
+import type { CommandLine, Paint } from 'cordon/commands'
+import { CordonError } from 'cordon/errors'
+import { withoutUndefined } from 'cordon/shapes'
+
 import { runStoreCommand } from '../options/store-command.js'
+import type { CommandContext } from '../options/store-command.js'
+import { INVOCATION_STATES, isFinal } from '../store/index.js'
+import type { AnswerOf, StoreAccess } from '../store/index.js'
+import { CALLS_HELP } from './help.js'
+import { callerOf } from './question-text.js'
 
 export const calls = (line: CommandLine): Promise<number> =>
   runStoreCommand({ name: 'team calls', help: CALLS_HELP, actions: { list, show, cancel } }, line)
@@ -64,8 +63,7 @@ const list = async ({ store, team, option, numberOption, print, wrong }: Command
     most: numberOption('limit', 1, MOST),
   })
   const found = await store.ask('listInvocations', { team: await team(), ...filter })
-  print(found, (paint) => renderCalls(found, paint, 'you can see no such calls'))
-  return 0
+  return print(found, (paint) => renderCalls(found, paint, 'you can see no such calls'))
 }
 
 const show = async (context: CommandContext): Promise<number> => {
@@ -74,8 +72,7 @@ const show = async (context: CommandContext): Promise<number> => {
     'name one by its id: cordon team calls list has them',
   )
   const call = await context.store.ask('findInvocation', { id: await callIdOf(context, word) })
-  context.print(call, (paint) => renderCall(call, paint, context.again(`why ${call.id}`)))
-  return 0
+  return context.print(call, (paint) => renderCall(call, paint, context.again(`why ${call.id}`)))
 }
 
 const MOST_LETTERS = 20_000
@@ -155,3 +152,75 @@ export const callIdOf = (
     async () => (await store.ask('listInvocations', { team: await team(), most: MOST })).map(({ id }) => [id]),
     { what: 'call', listedBy: 'cordon team calls list', wrong },
   )
+
+type Status = AnswerOf<'findInvocation'>['status']
+
+export interface CancelledCall {
+  readonly id: string
+  /** `running`: it was told to end, and still runs. */
+  readonly status: Status
+  /** It had ended before anybody cancelled it. */
+  readonly wasOver: boolean
+}
+
+export interface Cancelling {
+  readonly reason: string | undefined
+  readonly waitMs: number
+  /** Hears of each call that could not be cancelled. Without it the first such error is thrown. */
+  readonly onProblem?: (id: string, problem: CordonError) => void
+}
+
+/** Withdraws pending calls, asks running ones to end, and waits for them. */
+export const cancelCalls = async (
+  store: StoreAccess,
+  ids: readonly string[],
+  { reason, waitMs, onProblem }: Cancelling,
+): Promise<readonly CancelledCall[]> => {
+  const until = Date.now() + waitMs
+  const told: CancelledCall[] = []
+  const tell = async (id: string): Promise<void> => {
+    try {
+      told.push(await cancelOne(store, id, reason))
+    } catch (error) {
+      if (!(error instanceof CordonError) || onProblem === undefined) throw error
+      onProblem(id, error)
+    }
+  }
+  // Cancel all before waiting for the first.
+  for (const id of ids) await tell(id)
+  const ended: CancelledCall[] = []
+  // One after the other, because a server limits the waiting requests of one caller.
+  for (const call of told)
+    ended.push(call.status === 'running' ? { ...call, status: await waitForEnd(store, call.id, reason, until) } : call)
+  return ended
+}
+
+const cancelOne = async (store: StoreAccess, id: string, reason: string | undefined): Promise<CancelledCall> => {
+  try {
+    return { id, ...(await store.ask('cancelInvocation', { id, ...withoutUndefined({ reason }) })), wasOver: false }
+  } catch (error) {
+    if (!(error instanceof CordonError) || error.code !== 'store-state') throw error
+    const { status } = await store.ask('findInvocation', { id })
+    if (!isFinal(status)) throw error
+    return { id, status, wasOver: true }
+  }
+}
+
+const waitForEnd = async (
+  store: StoreAccess,
+  id: string,
+  reason: string | undefined,
+  until: number,
+): Promise<Status> => {
+  let known: string | undefined
+  for (;;) {
+    const waitMs = Math.max(0, until - Date.now())
+    const seen = await store.follow('findInvocation', { id }, withoutUndefined({ waitMs, known }))
+    const status = seen?.answer.status ?? 'running'
+    // Its runner was lost, so the call would be asked about, or run, again.
+    if (status === 'pending' || status === 'approved') return (await cancelOne(store, id, reason)).status
+    if (status !== 'running') return status
+    if (waitMs === 0) return 'running'
+    known = seen?.mark ?? known
+  }
+}

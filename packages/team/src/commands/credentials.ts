@@ -1,16 +1,15 @@
 // `cordon credentials`: seals, stores, lists and removes credentials of a team.
 import { readFileSync, writeFileSync } from 'node:fs'
-
-import { messageOf } from 'cordon/errors'
-import { fail } from '../errors/errors.js'
-import { newSealingKey, sealCredential } from '../store/index.js'
-
-import type { CommandLine } from 'cordon/commands'
 import { oneLine, renderTable } from 'cordon/commands'
-import { CREDENTIALS_HELP } from './credentials-help.js'
+import type { CommandLine } from 'cordon/commands'
+import { messageOf } from 'cordon/errors'
+
+import { fail } from '../errors/errors.js'
 import { sealingKeyOf } from '../options/sealing-key.js'
-import type { CommandContext } from '../options/store-command.js'
 import { runStoreCommand } from '../options/store-command.js'
+import type { CommandContext } from '../options/store-command.js'
+import { newSealingKey, sealCredential } from '../store/index.js'
+import { CREDENTIALS_HELP } from './help.js'
 
 export const credentials = (line: CommandLine): Promise<number> =>
   runStoreCommand(
@@ -27,18 +26,15 @@ const key = ({ oneWord, print }: Pick<CommandContext, 'oneWord' | 'print'>): Pro
   } catch (error) {
     throw fail('sealing-key-invalid', { problem: `it cannot be written: ${messageOf(error)}` }, error)
   }
-  print(
-    { file },
-    () =>
-      `a new key is in ${oneLine(file)}; copy it to hosts that run tools, and keep a copy: without it ` +
-      `its credentials cannot be opened\n`,
-  )
-  return Promise.resolve(0)
+  const text =
+    `a new key is in ${oneLine(file)}; copy it to hosts that run tools, and keep a copy: without it ` +
+    `its credentials cannot be opened\n`
+  return Promise.resolve(print({ file }, () => text))
 }
 
 const list = async ({ store, team, print }: CommandContext): Promise<number> => {
   const all = await store.ask('listCredentials', { team: await team() })
-  print(all, (paint) =>
+  return print(all, (paint) =>
     renderTable(
       ['NAME', 'KEY', 'BY', 'SINCE'],
       all.map(({ ref, keyId, storedBy, storedAt }) => [ref, keyId, storedBy, storedAt.slice(0, 10)]),
@@ -46,7 +42,6 @@ const list = async ({ store, team, print }: CommandContext): Promise<number> => 
       'there are no credentials',
     ),
   )
-  return 0
 }
 
 const put = async (context: CommandContext): Promise<number> => {
@@ -67,19 +62,17 @@ const put = async (context: CommandContext): Promise<number> => {
     )
   const owner = await team()
   await store.ask('storeCredential', { team: owner, ref, ...sealCredential(sealingKey, owner, ref, value) })
-  print(
+  return print(
     { team: owner, ref },
     () => `stored ${ref} of ${oneLine(owner)}; runners have it as --secret ID=store:${oneLine(owner)}/${ref}\n`,
   )
-  return 0
 }
 
 const remove = async (context: CommandContext): Promise<number> => {
   const { store, team, print } = context
   const ref = oneName(context)
   await store.ask('removeCredential', { team: await team(), ref })
-  print({ ref, status: 'removed' }, () => `removed ${ref}\n`)
-  return 0
+  return print({ ref, status: 'removed' }, () => `removed ${ref}\n`)
 }
 
 const oneName = ({ oneWord, wrong }: CommandContext): string => {

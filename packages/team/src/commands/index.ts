@@ -3,16 +3,20 @@ import { action } from 'cordon/commands'
 import type { CommandAction, CommandHelp, Product } from 'cordon/commands'
 
 import { ERRORS } from '../errors/errors.js'
-import { APPROVALS_HELP } from './approvals-help.js'
-import { CALLS_HELP } from './calls-help.js'
-import { CREDENTIALS_HELP } from './credentials-help.js'
-import { RUNNER_HELP } from './runner-help.js'
-import { RUNS_HELP } from './runs-help.js'
-import { SERVE_HELP } from './serve-help.js'
-import { LOG_SOURCE_HELP, VERSIONS_SOURCE_HELP, WHY_SOURCE_HELP } from './sources/source-help.js'
-import { TEAM_HELP } from './team-help.js'
-import { TOKENS_HELP } from './tokens-help.js'
-import { TOOLS_HELP } from './tools-help.js'
+import {
+  APPROVALS_HELP,
+  CALLS_HELP,
+  CREDENTIALS_HELP,
+  LOG_SOURCE_HELP,
+  RUNNER_HELP,
+  RUNS_HELP,
+  SERVE_HELP,
+  TEAM_HELP,
+  TOKENS_HELP,
+  TOOLS_HELP,
+  VERSIONS_SOURCE_HELP,
+  WHY_SOURCE_HELP,
+} from './help.js'
 
 /** `cordon team WORD`, a command with actions of its own. */
 const named = (word: string, help: CommandHelp, load: CommandAction['command']['load']): CommandAction => ({

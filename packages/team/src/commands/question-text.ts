@@ -1,10 +1,10 @@
 // A question as a person sees it: everything that would run, and within which boundary.
-import { parsePolicy, renderPolicy } from 'cordon/policy'
-import { CordonError } from 'cordon/errors'
-import type { RegisteredTool, ShownQuestion, Told, Vote } from '../store/index.js'
-
-import type { Fact, Paint } from 'cordon/commands'
 import { ageOf, asWord, renderFacts, renderHash, renderQuoted, renderSpan } from 'cordon/commands'
+import type { Fact, Paint } from 'cordon/commands'
+import { CordonError } from 'cordon/errors'
+import { parsePolicy, renderPolicy } from 'cordon/policy'
+
+import type { RegisteredTool, ShownQuestion, Told, Vote } from '../store/index.js'
 
 type Shown = Told<ShownQuestion>
 type Tool = Told<RegisteredTool>

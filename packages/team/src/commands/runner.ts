@@ -1,29 +1,36 @@
 // `cordon runner`: runs approved calls of a team on this host.
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { homedir, hostname, availableParallelism } from 'node:os'
-import { resolve } from 'node:path'
-
+import { resolve, join } from 'node:path'
+import {
+  usage as usageOf,
+  STDERR,
+  STDOUT,
+  oneLine,
+  writeText,
+  readEgress,
+  ownFilesOf,
+  readOnly,
+  withheld,
+  auditPathOf,
+  configFolderOf,
+  counted,
+} from 'cordon/commands'
+import type { CommandLine, Environment } from 'cordon/commands'
+import { messageOf } from 'cordon/errors'
 import { parseAbsolutePath, renderIpAddress, resolvePolicy } from 'cordon/policy'
 import { refuseOwnProgram } from 'cordon/runtime'
 import type { OwnFile } from 'cordon/runtime'
 import { withoutUndefined } from 'cordon/shapes'
+
 import { fail } from '../errors/errors.js'
+import { sealingKeyOf } from '../options/sealing-key.js'
 import type { RunnerNews, RunnerOptions } from '../runner/runner-options.js'
 import { startRunner } from '../runner/start-runner.js'
 import type { Runner } from '../runner/start-runner.js'
-import { registrationOf } from '../tools/registration.js'
-import { loadToolFiles } from '../tools/tool-files.js'
-import type { RunnerTool } from '../tools/tool-files.js'
 import { installQueue, migrate, openPostgres } from '../store/index.js'
-
-import { usage as usageOf } from 'cordon/commands'
-import type { CommandLine, Environment } from 'cordon/commands'
-import { STDERR, STDOUT, oneLine, writeText } from 'cordon/commands'
-import { readEgress } from 'cordon/commands'
-import { ownFilesOf, readOnly, withheld } from 'cordon/commands'
-import { auditPathOf, configFolderOf } from 'cordon/commands'
-import { sealingKeyOf } from '../options/sealing-key.js'
-import { counted } from 'cordon/commands'
-import { openHealthFiles } from './health-files.js'
+import { registrationOf, loadToolFiles } from '../tools/tool-files.js'
+import type { RunnerTool } from '../tools/tool-files.js'
 
 const usage = (problem: string, fix?: string) => usageOf(problem, 'cordon runner', fix)
 
@@ -61,7 +68,7 @@ export const runner = async ({ given, environment }: CommandLine): Promise<numbe
     else writeText(STDERR, `cordon: ${oneLine(describe(news))}\n`)
   }
   const healthFolder = one('health')
-  const health =
+  const tellHealth =
     healthFolder === undefined
       ? undefined
       : openHealthFiles(healthFolder, (because) => {
@@ -90,7 +97,7 @@ export const runner = async ({ given, environment }: CommandLine): Promise<numbe
       ]),
     },
     ...timesOf(environment),
-    ...withoutUndefined({ sealingKey, tellHealth: health?.write }),
+    ...withoutUndefined({ sealingKey, tellHealth }),
     tell,
   })
   await signals.obey(started)
@@ -244,5 +251,31 @@ const describe = (news: RunnerNews): string => {
       return news.because
     case 'draining':
       return `claims no more calls; ${String(news.calls)} still run`
+  }
+}
+
+/**
+ * The files of `cordon runner --health`, for probes. A probe looks at their times, so it starts no Node. `alive` is written at every heartbeat, also while the database does not answer: ending the runner then would lose the
+ * results that wait in it. `ready` is there only while the runner claims calls.
+ */
+const openHealthFiles = (folder: string, report: (problem: string) => void): ((isReady: boolean) => void) => {
+  const [alive, ready] = [join(folder, 'alive'), join(folder, 'ready')]
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    // An earlier process in the same container may have left them.
+    for (const file of [alive, ready]) rmSync(file, { force: true })
+    writeFileSync(alive, '')
+  } catch (error) {
+    throw fail('file-unwritable', { path: folder, problem: messageOf(error) }, error)
+  }
+  return (isReady) => {
+    const now = `${new Date().toISOString()}\n`
+    try {
+      writeFileSync(alive, now)
+      if (isReady) writeFileSync(ready, now)
+      else rmSync(ready, { force: true })
+    } catch (error) {
+      report(`cannot write ${folder}: ${messageOf(error)}`)
+    }
   }
 }

@@ -1,16 +1,16 @@
 // `cordon runs`: starts, lists, shows and answers runs of a team.
+import { ageOf, readGivenDocument, renderFacts, renderHash, renderQuoted, renderTable, visible } from 'cordon/commands'
+import type { CommandLine, Paint } from 'cordon/commands'
 import { isMapping, withoutUndefined } from 'cordon/shapes'
+
 import { fail } from '../errors/errors.js'
+import { runStoreCommand } from '../options/store-command.js'
+import type { CommandContext } from '../options/store-command.js'
 import { RUN_STATES } from '../store/index.js'
 import type { AnswerOf } from '../store/index.js'
-
 import { approve, reject } from './approvals.js'
-import type { CommandLine, Paint } from 'cordon/commands'
-import { ageOf, readGivenDocument, renderFacts, renderHash, renderQuoted, renderTable, visible } from 'cordon/commands'
+import { RUNS_HELP } from './help.js'
 import { neededText, voteText } from './question-text.js'
-import { RUNS_HELP } from './runs-help.js'
-import type { CommandContext } from '../options/store-command.js'
-import { runStoreCommand } from '../options/store-command.js'
 
 export const runs = (line: CommandLine): Promise<number> =>
   runStoreCommand({ name: 'team runs', help: RUNS_HELP, actions: { start, list, show, approve, reject, cancel } }, line)
@@ -32,8 +32,7 @@ const start = async (context: CommandContext): Promise<number> => {
     }),
   })
   const { run } = await store.ask('showRun', { id })
-  print(run, (paint) => `${paint('yellow', 'asked')} ${id}: ${visible(name)} waits for approval\n`)
-  return 0
+  return print(run, (paint) => `${paint('yellow', 'asked')} ${id}: ${visible(name)} waits for approval\n`)
 }
 
 const planOf = (path: string): Readonly<Record<string, unknown>> => {
@@ -48,7 +47,7 @@ const list = async ({ store, team, option, print, wrong }: CommandContext): Prom
   const status = RUN_STATES.find((each) => each === wanted)
   if (wanted !== undefined && status === undefined) throw wrong(`--status is one of ${RUN_STATES.join(', ')}`)
   const found = await store.ask('listRuns', { team: await team(), ...withoutUndefined({ status }) })
-  print(found, (paint) =>
+  return print(found, (paint) =>
     renderTable(
       ['RUN', 'NAME', 'STATE', 'BY', 'AGE', 'UNTIL'],
       found.map(({ id, name, status: state, startedBy, createdAt, expiresAt }) => [
@@ -63,13 +62,11 @@ const list = async ({ store, team, option, print, wrong }: CommandContext): Prom
       'there are no runs; cordon team runs start NAME --plan FILE starts one',
     ),
   )
-  return 0
 }
 
 const show = async (context: CommandContext): Promise<number> => {
   const shown = await context.store.ask('showRun', { id: await idOf(context) })
-  context.print(shown, (paint) => renderRun(shown, paint))
-  return 0
+  return context.print(shown, (paint) => renderRun(shown, paint))
 }
 
 const renderRun = ({ run, planText, question, votes, calls }: AnswerOf<'showRun'>, paint: Paint): string =>
@@ -99,8 +96,7 @@ const cancel = async (context: CommandContext): Promise<number> => {
   const id = await idOf(context)
   const more = withoutUndefined({ reason: context.option('reason') })
   const { status } = await context.store.ask('cancelRun', { id, ...more })
-  context.print({ id, status }, () => `${status} ${id}\n`)
-  return 0
+  return context.print({ id, status }, () => `${status} ${id}\n`)
 }
 
 const MOST = 1000

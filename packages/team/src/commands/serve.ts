@@ -1,24 +1,7 @@
 // `cordon serve`: serves the registry of a store to other processes.
-import { existsSync, readFileSync } from 'node:fs'
-import { resolve } from 'node:path'
-
-import { CordonError, messageOf } from 'cordon/errors'
-import { parseSize } from 'cordon/policy'
-import { withoutUndefined } from 'cordon/shapes'
-import { fail } from '../errors/errors.js'
-import {
-  CONNECTIONS,
-  MOST_ANSWER_BYTES,
-  STATEMENT_MS,
-  isAnswered,
-  parseListenAddress,
-  serveStore,
-} from '../server/index.js'
-import type { ServeSettings } from '../server/index.js'
-import { migrate, openPostgres } from '../store/index.js'
-import type { Engine } from '../store/index.js'
-
-import type { Arguments, CommandLine, Environment } from 'cordon/commands'
+import { existsSync, readFileSync, mkdirSync, writeFileSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { resolve, dirname, join } from 'node:path'
 import {
   oneLine,
   paintFor,
@@ -29,11 +12,27 @@ import {
   version,
   visibleWord,
   writeText,
+  stateFolderOf,
 } from 'cordon/commands'
-import { makeFirstTeam, tokenFileOf } from './first-team.js'
-import type { FirstTeam } from './first-team.js'
+import type { Arguments, CommandLine, Environment } from 'cordon/commands'
+import { CordonError, messageOf } from 'cordon/errors'
+import { parseSize } from 'cordon/policy'
+import { withoutUndefined } from 'cordon/shapes'
+
+import { fail } from '../errors/errors.js'
 import { typedStore } from '../options/store-help.js'
 import { makeStoreFolder, openEngine, ownName, placeOf, socketOf } from '../options/store-options.js'
+import {
+  CONNECTIONS,
+  MOST_ANSWER_BYTES,
+  STATEMENT_MS,
+  isAnswered,
+  parseListenAddress,
+  serveStore,
+} from '../server/index.js'
+import type { ServeSettings } from '../server/index.js'
+import { migrate, openPostgres, openDirectAccess } from '../store/index.js'
+import type { Engine } from '../store/index.js'
 
 const COMMAND = 'cordon serve'
 const usage = (problem: string) => usageOf(problem, COMMAND)
@@ -205,3 +204,40 @@ const read = (path: string): string => {
     throw fail('file-unreadable', { path, problem: messageOf(error), fix: 'name a file in PEM' }, error)
   }
 }
+
+/** The first team of a server: its owner is admin and operator, and one agent has a token in a file. */
+interface FirstTeam {
+  readonly team: string
+  readonly owner: string
+  readonly agent: string
+  /** A new file for its token. */
+  readonly tokenFile: string
+}
+
+/** False where the team exists already, and nothing is changed. The engine stays open. */
+const makeFirstTeam = async (engine: Engine, { team, owner, agent, tokenFile }: FirstTeam): Promise<boolean> => {
+  const { ask } = openDirectAccess(engine, { kind: 'somebody', actor: owner })
+  const { teams } = await ask('whoAmI', {})
+  if (teams.some((each) => each.team === team)) return false
+  // Checked first: a token that cannot be written would be lost.
+  if (existsSync(tokenFile)) throw unwritable(`${tokenFile} exists already`)
+  await ask('foundTeam', { team, admin: owner })
+  await ask('addMember', { team, actor: owner, kind: 'operator' })
+  await ask('addMember', { team, actor: agent, kind: 'agent' })
+  const { id, token } = await ask('createToken', { team, actor: agent })
+  try {
+    mkdirSync(dirname(tokenFile), { recursive: true, mode: 0o700 })
+    writeFileSync(tokenFile, `${token}\n`, { mode: 0o600, flag: 'wx' })
+  } catch (error) {
+    await ask('revokeToken', { id })
+    throw unwritable(`it cannot be written: ${messageOf(error)}`, error)
+  }
+  return true
+}
+
+/** Not in the working directory, which tools may be granted to read. */
+const tokenFileOf = (agent: string, named: string | undefined, environment: Environment): string =>
+  named === undefined ? join(stateFolderOf(environment, homedir()), `${agent}.token`) : resolve(named)
+
+const unwritable = (problem: string, cause?: unknown) =>
+  fail('token-unsafe', { problem, fix: 'name a new file in a folder of yours: --token-out FILE' }, cause)

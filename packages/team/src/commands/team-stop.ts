@@ -1,15 +1,13 @@
 // Stops a team or a part of it, and cancels or lists its running calls.
 import { setTimeout as sleep } from 'node:timers/promises'
-
-import { CordonError } from 'cordon/errors'
-import type { StoreAccess } from '../store/index.js'
-
-import { describeCancelled, renderCalls, waitOf } from './calls.js'
-import { cancelCalls } from './cancel-calls.js'
-import type { CancelledCall, Cancelling } from './cancel-calls.js'
-import type { Paint } from 'cordon/commands'
-import type { CommandContext } from '../options/store-command.js'
 import { visible } from 'cordon/commands'
+import type { Paint } from 'cordon/commands'
+import { CordonError } from 'cordon/errors'
+
+import type { CommandContext } from '../options/store-command.js'
+import type { StoreAccess } from '../store/index.js'
+import { describeCancelled, renderCalls, waitOf, cancelCalls } from './calls.js'
+import type { CancelledCall, Cancelling } from './calls.js'
 
 /** The named part of a team, or all of it. */
 export const scopeOf = ({
@@ -61,7 +59,7 @@ const stopAs = async (context: CommandContext, state: 'kill' | 'pause'): Promise
     print({ ...what, state, reason, running: null }, (paint) => `${said(paint)}its running calls could not be listed\n`)
     throw error
   })
-  print({ ...what, state, reason, running: left.map(({ id }) => id) }, (paint) =>
+  return print({ ...what, state, reason, running: left.map(({ id }) => id) }, (paint) =>
     left.length === 0
       ? said(paint)
       : [
@@ -73,7 +71,6 @@ const stopAs = async (context: CommandContext, state: 'kill' | 'pause'): Promise
             `${context.again(`team calls cancel ${left.map(({ id }) => id).join(' ')}`)}\n`,
         ].join(''),
   )
-  return 0
 }
 
 const MOST_RUNNING = 1000
@@ -116,9 +113,8 @@ const cancelAll = async (
 export const resume = async (context: CommandContext): Promise<number> => {
   const what = scopeOf(context)
   await context.store.ask('resume', { team: await context.team(), ...what })
-  context.print(
+  return context.print(
     { ...what, state: 'resumed' },
     (paint) => `${paint('green', 'resumed')}: ${visible(`${what.scope} ${what.subject}`.trim())}\n`,
   )
-  return 0
 }

@@ -1,11 +1,11 @@
 // `cordon team`: members, stops, profiles, budgets and limits of a team.
+import { counted, parseSpan, renderSpan, renderTable, renderWindow, visible } from 'cordon/commands'
+import type { CommandLine } from 'cordon/commands'
 import { withoutUndefined } from 'cordon/shapes'
 
-import type { CommandLine } from 'cordon/commands'
-import type { CommandContext } from '../options/store-command.js'
 import { runStoreCommand } from '../options/store-command.js'
-import { counted, parseSpan, renderSpan, renderTable, renderWindow, visible } from 'cordon/commands'
-import { TEAM_HELP } from './team-help.js'
+import type { CommandContext } from '../options/store-command.js'
+import { TEAM_HELP } from './help.js'
 import { pause, resume, scopeOf, stop } from './team-stop.js'
 
 export const team = (line: CommandLine): Promise<number> =>
@@ -34,11 +34,10 @@ const create = async ({ store, oneWord, print }: CommandContext): Promise<number
   const name = oneWord('name one team')
   const { actor } = await store.ask('whoAmI', {})
   await store.ask('foundTeam', { team: name, admin: actor })
-  print(
+  return print(
     { team: name, admin: actor },
     (paint) => `${paint('green', 'created')} ${visible(name)}; ${visible(actor)} is its admin\n`,
   )
-  return 0
 }
 
 const show = async ({ store, team: teamOf, print }: CommandContext): Promise<number> => {
@@ -50,7 +49,7 @@ const show = async ({ store, team: teamOf, print }: CommandContext): Promise<num
     await store.ask('listBudgets', of),
     await store.ask('listLimits', of),
   ]
-  print({ ...of, members, stops, profiles, budgets, limits }, (paint) => {
+  return print({ ...of, members, stops, profiles, budgets, limits }, (paint) => {
     const section = (heads: readonly string[], rows: readonly (readonly string[])[]): string =>
       rows.length === 0 ? '' : `\n${renderTable(heads, rows, paint, '')}`
     return [
@@ -99,7 +98,6 @@ const show = async ({ store, team: teamOf, print }: CommandContext): Promise<num
       ),
     ].join('')
   })
-  return 0
 }
 
 const usedOf = (used: number | null, most: number | null): string =>
@@ -118,13 +116,12 @@ const change = async (
     throw wrong(`name a member and their kinds: ${KINDS.join(', ')}`)
   const of = await teamOf()
   for (const kind of wanted) await store.ask(how, { team: of, actor, kind })
-  print(
+  return print(
     { team: of, actor, kinds: wanted, status: how === 'addMember' ? 'added' : 'removed' },
     (paint) =>
       `${how === 'addMember' ? paint('green', 'added') : 'removed'} ${visible(actor)}: ${wanted.join(', ')} ` +
       `of ${visible(of)}\n`,
   )
-  return 0
 }
 
 const profile = async ({
@@ -166,8 +163,7 @@ const profile = async ({
     requiresApproval ? 'asks about every call' : askTools && `asks about ${askTools.join(' ')}`,
     isDefault ? 'is the default' : undefined,
   ].filter((each) => each !== undefined)
-  print(wanted, (paint) => `${paint('green', 'set')} ${visible(name)}: ${visible(said.join(', '))}\n`)
-  return 0
+  return print(wanted, (paint) => `${paint('green', 'set')} ${visible(name)}: ${visible(said.join(', '))}\n`)
 }
 
 const budget = async (context: CommandContext): Promise<number> => {
@@ -180,11 +176,10 @@ const budget = async (context: CommandContext): Promise<number> => {
   const whose = `the budget of ${scope} ${visible(subject)}`
   if (context.switches.has('off')) {
     await store.ask('removeBudget', { team: await teamOf(), scope, subject, seconds })
-    print(
+    return print(
       { scope, subject, seconds, status: 'removed' },
       (paint) => `${paint('green', 'removed')} ${whose} per ${renderWindow(seconds)}\n`,
     )
-    return 0
   }
   if (option('calls') === undefined && option('cost') === undefined)
     throw wrong('the budget has no limit', 'set one: --calls N or --cost N; or remove it: --off')
@@ -196,8 +191,10 @@ const budget = async (context: CommandContext): Promise<number> => {
     ...(maxCalls === undefined ? [] : [counted(maxCalls, 'call')]),
     ...(maxCost === undefined ? [] : [`a cost of ${String(maxCost)}`]),
   ]
-  print(wanted, (paint) => `${paint('green', 'set')} ${whose}: ${said.join(' and ')} per ${renderWindow(seconds)}\n`)
-  return 0
+  return print(
+    wanted,
+    (paint) => `${paint('green', 'set')} ${whose}: ${said.join(' and ')} per ${renderWindow(seconds)}\n`,
+  )
 }
 
 const limit = async (context: CommandContext): Promise<number> => {
@@ -212,12 +209,11 @@ const limit = async (context: CommandContext): Promise<number> => {
   const wanted = withoutUndefined({ agent, waiting })
   await store.ask('limitWaiting', { team: await teamOf(), ...wanted })
   const whose = `the limit of ${agent === undefined ? 'every agent' : `agent ${visible(agent)}`}`
-  print(wanted, (paint) =>
+  return print(wanted, (paint) =>
     waiting === undefined
       ? `${paint('green', 'removed')} ${whose}\n`
       : `${paint('green', 'set')} ${whose}: ${String(waiting)} questions that wait\n`,
   )
-  return 0
 }
 
 const amountOf = (name: string, { option, wrong }: CommandContext): number | undefined => {

@@ -1,16 +1,15 @@
 // `cordon tokens`: creates, lists and revokes tokens for cordon serve.
 import { writeFileSync } from 'node:fs'
-
+import { oneLine, parseDays, renderTable, STDERR, writeText } from 'cordon/commands'
+import type { CommandLine } from 'cordon/commands'
 import { messageOf } from 'cordon/errors'
 import { withoutUndefined } from 'cordon/shapes'
-import { fail } from '../errors/errors.js'
-import type { AnswerOf } from '../store/index.js'
 
-import type { CommandLine } from 'cordon/commands'
-import { oneLine, parseDays, renderTable, STDERR, writeText } from 'cordon/commands'
-import type { CommandContext } from '../options/store-command.js'
+import { fail } from '../errors/errors.js'
 import { runStoreCommand } from '../options/store-command.js'
-import { TOKENS_HELP } from './tokens-help.js'
+import type { CommandContext } from '../options/store-command.js'
+import type { AnswerOf } from '../store/index.js'
+import { TOKENS_HELP } from './help.js'
 
 export const tokens = (line: CommandLine): Promise<number> =>
   runStoreCommand({ name: 'team tokens', help: TOKENS_HELP, actions: { list, create, revoke } }, line)
@@ -22,7 +21,7 @@ const stateOf = ({ revokedAt, expiresAt }: AnswerOf<'listTokens'>[number]): stri
 
 const list = async ({ store, team, print }: CommandContext): Promise<number> => {
   const all = await store.ask('listTokens', { team: await team() })
-  print(all, (paint) =>
+  return print(all, (paint) =>
     renderTable(
       ['TOKEN', 'MEMBER', 'STATE', 'USED', 'BY', 'LABEL'],
       all.map((token) => [token.id, token.actor, stateOf(token), day(token.lastUsedAt), token.createdBy, token.label]),
@@ -30,7 +29,6 @@ const list = async ({ store, team, print }: CommandContext): Promise<number> => 
       'there are no tokens',
     ),
   )
-  return 0
 }
 
 const create = async ({ store, team, oneWord, option, wrong, print }: CommandContext): Promise<number> => {
@@ -59,8 +57,7 @@ const create = async ({ store, team, oneWord, option, wrong, print }: CommandCon
       error,
     )
   }
-  print({ id: made.id, file }, () => `token ${made.id} of ${oneLine(actor)} is in ${oneLine(file)}\n`)
-  return 0
+  return print({ id: made.id, file }, () => `token ${made.id} of ${oneLine(actor)} is in ${oneLine(file)}\n`)
 }
 
 const revoke = async ({ store, team, oneId, print }: CommandContext): Promise<number> => {
@@ -68,6 +65,5 @@ const revoke = async ({ store, team, oneId, print }: CommandContext): Promise<nu
     (await store.ask('listTokens', { team: await team() })).map((each) => [each.id]),
   )
   await store.ask('revokeToken', { id })
-  print({ id, status: 'revoked' }, () => `revoked ${id}\n`)
-  return 0
+  return print({ id, status: 'revoked' }, () => `revoked ${id}\n`)
 }

@@ -1,19 +1,18 @@
 // `cordon tools`: registers, shows, enables and assigns tools of a team.
 import { homedir } from 'node:os'
-
+import { renderFacts, renderQuoted, renderTable, visible } from 'cordon/commands'
+import type { CommandLine } from 'cordon/commands'
 import { parseAbsolutePath, parsePolicy, TOOL_KINDS } from 'cordon/policy'
 import type { ToolKind } from 'cordon/policy'
 import { loadBounds } from 'cordon/runtime'
 import { withoutUndefined } from 'cordon/shapes'
-import type { AnswerOf } from '../store/index.js'
 
-import type { CommandLine } from 'cordon/commands'
-import { renderBoundary } from './question-text.js'
-import type { CommandContext } from '../options/store-command.js'
 import { runStoreCommand } from '../options/store-command.js'
-import { renderFacts, renderQuoted, renderTable, visible } from 'cordon/commands'
+import type { CommandContext } from '../options/store-command.js'
 import { readToolFile } from '../options/tool-file.js'
-import { TOOLS_HELP } from './tools-help.js'
+import type { AnswerOf } from '../store/index.js'
+import { TOOLS_HELP } from './help.js'
+import { renderBoundary } from './question-text.js'
 
 export const tools = (line: CommandLine): Promise<number> =>
   runStoreCommand(
@@ -42,7 +41,7 @@ const list = async ({ store, team, print }: CommandContext): Promise<number> => 
       .filter(({ tool, isAllowed }) => tool === key && isAllowed)
       .map(({ agent, profile }) => (profile === null ? agent : `${agent} (${profile})`))
       .join(', ')
-  print(
+  return print(
     all.map((tool) => ({
       ...tool,
       agents: assignments.filter((each) => each.tool === tool.key).map(({ tool: _, ...each }) => each),
@@ -62,7 +61,6 @@ const list = async ({ store, team, print }: CommandContext): Promise<number> => 
         'there are no tools; cordon team tools register FILE makes one',
       ),
   )
-  return 0
 }
 
 type Tool = AnswerOf<'showTool'>
@@ -129,17 +127,16 @@ const approve = async (context: CommandContext): Promise<number> => {
   const reason = context.option('reason')
   const given = { team: await context.team(), tool, version: Number(version), ...withoutUndefined({ reason }) }
   await context.store.ask('approveTool', given)
-  context.print(
+  return context.print(
     { tool, version: given.version, status: 'approved' },
     (paint) => `${paint('green', 'approved')} ${visible(tool)}, version ${version}\n`,
   )
-  return 0
 }
 
 const show = async (context: CommandContext): Promise<number> => {
   const [key] = wordsOf(context, ['TOOL'])
   const tool = await context.store.ask('showTool', { team: await context.team(), tool: key })
-  context.print(tool, (paint) =>
+  return context.print(tool, (paint) =>
     [
       ...renderFacts(
         [
@@ -158,32 +155,28 @@ const show = async (context: CommandContext): Promise<number> => {
       pendingText(tool),
     ].join('\n'),
   )
-  return 0
 }
 
 const assign = async (context: CommandContext): Promise<number> => {
   const [tool, agent] = wordsOf(context, ['TOOL', 'AGENT'])
   const profile = context.option('profile')
   await context.store.ask('assignTool', { team: await context.team(), tool, agent, ...withoutUndefined({ profile }) })
-  context.print(
+  return context.print(
     { tool, agent, profile: profile ?? null, status: 'assigned' },
     (paint) => `${paint('green', 'assigned')} ${visible(tool)} to ${visible(agent)}\n`,
   )
-  return 0
 }
 
 const revoke = async (context: CommandContext): Promise<number> => {
   const [tool, agent] = wordsOf(context, ['TOOL', 'AGENT'])
   await context.store.ask('revokeTool', { team: await context.team(), tool, agent })
-  context.print({ tool, agent, status: 'revoked' }, () => `revoked ${visible(tool)} from ${visible(agent)}\n`)
-  return 0
+  return context.print({ tool, agent, status: 'revoked' }, () => `revoked ${visible(tool)} from ${visible(agent)}\n`)
 }
 
 const setStatus = async (context: CommandContext, status: 'active' | 'disabled'): Promise<number> => {
   const [tool] = wordsOf(context, ['TOOL'])
   await context.store.ask('setToolStatus', { team: await context.team(), tool, status })
-  context.print({ tool, status }, () => `${visible(tool)} is ${status}\n`)
-  return 0
+  return context.print({ tool, status }, () => `${visible(tool)} is ${status}\n`)
 }
 
 /** Requires one word for each name. */

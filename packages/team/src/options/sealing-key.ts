@@ -1,10 +1,9 @@
 // Reads the key for sealed credentials of a store.
 import { readFileSync, statSync } from 'node:fs'
+import type { Environment } from 'cordon/commands'
 
 import { fail } from '../errors/errors.js'
 import { parseSealingKey } from '../store/index.js'
-
-import type { Environment } from 'cordon/commands'
 
 /** Undefined if none is named. */
 export const sealingKeyOf = (file: string | undefined, environment: Environment): Buffer | undefined => {

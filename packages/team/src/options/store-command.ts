@@ -1,12 +1,12 @@
 // What store commands have in common: actions, one connection, JSON or text, typed options.
+import { idAmong, jsonLine, paintFor, parseSpan, STDOUT, unknownAction, usage, writeText } from 'cordon/commands'
+import type { Arguments, CommandHelp, CommandLine, Environment, Paint } from 'cordon/commands'
 import { CordonError } from 'cordon/errors'
+
 import { fail } from '../errors/errors.js'
 import type { StoreAccess } from '../store/index.js'
-
-import type { Arguments, CommandHelp, CommandLine, Environment, Paint } from 'cordon/commands'
-import { idAmong, jsonLine, paintFor, parseSpan, STDOUT, unknownAction, usage, writeText } from 'cordon/commands'
 import { typedStore } from './store-help.js'
-import { openStore, teamOf } from './store-options.js'
+import { withStore } from './store-options.js'
 
 export interface CommandContext {
   readonly store: StoreAccess
@@ -16,8 +16,8 @@ export interface CommandContext {
   readonly switches: Arguments['switches']
   readonly environment: Environment
   readonly paint: Paint
-  /** Prints the value with --json, and otherwise the text. */
-  readonly print: (value: unknown, text: (paint: Paint) => string) => void
+  /** Prints the value with --json, and otherwise the text. The exit status is 0. */
+  readonly print: (value: unknown, text: (paint: Paint) => string) => number
   readonly option: (name: string) => string | undefined
   /** An option that is a whole number within bounds. */
   readonly numberOption: (name: string, least: number, most: number) => number | undefined
@@ -48,8 +48,9 @@ interface StoreCommand {
 
 export const runStoreCommand = async (
   { name, help, actions, makesStore, apart = {} }: StoreCommand,
-  { given: { switches, values, rest }, environment }: CommandLine,
+  { given, environment }: CommandLine,
 ): Promise<number> => {
+  const { switches, values, rest } = given
   const command = `cordon ${name}`
   const [action, ...words] = rest
   const paint = paintFor(STDOUT, environment)
@@ -64,17 +65,18 @@ export const runStoreCommand = async (
     oneWord,
     print: (value: unknown, text: (paint: Paint) => string) => {
       writeText(STDOUT, switches.has('json') ? jsonLine(value) : text(paint))
+      return 0
     },
   }
   const alone = ownOf(apart, action)
   if (alone !== undefined) return alone(common)
   const act = ownOf(actions, action)
   if (act === undefined) throw unknownAction(action, [...Object.keys(apart), ...Object.keys(actions)], command)
-  const store = await openStore({ values }, environment, command, { makes: action === makesStore })
-  try {
-    return await act({
+  const perform = (store: StoreAccess, team: () => Promise<string>): Promise<number> =>
+    act({
       ...common,
       store,
+      team,
       words,
       values,
       switches,
@@ -100,14 +102,11 @@ export const runStoreCommand = async (
         const word = oneWord(`no ${what} is named, or more than one`, `name one by its id: ${listedBy} has them`)
         return idAmong(word, list, { what, listedBy, wrong })
       },
-      team: () => teamOf(store, { values }, environment, command),
       again: (next) => ['cordon', next, ...typedStore(values)].join(' '),
+    }).catch((error: unknown) => {
+      throw inOptionWords(error, help, command)
     })
-  } catch (error) {
-    throw inOptionWords(error, help, command)
-  } finally {
-    await store.close()
-  }
+  return withStore({ given, environment }, command, perform, { makes: action === makesStore })
 }
 
 const ownOf = <Value>(record: Readonly<Record<string, Value>>, name: string | undefined): Value | undefined =>

@@ -1,6 +1,6 @@
 // Help texts that all store commands share. They have their own file so that `cordon --help` does not load the store.
-import type { Arguments, CommandHelp, Option } from 'cordon/commands'
 import { flag, value, visibleWord } from 'cordon/commands'
+import type { Arguments, CommandHelp, Option } from 'cordon/commands'
 
 export const STORE_OPTIONS: readonly Option[] = [
   value('store', 'DIR', 'an embedded store (default: $CORDON_STORE, ~/.local/state/cordon/store)', 'folder dir'),

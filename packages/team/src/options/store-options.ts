@@ -2,8 +2,10 @@
 import { existsSync, lstatSync, mkdirSync, mkdtempSync, readFileSync, rmdirSync } from 'node:fs'
 import { homedir, userInfo } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
-
+import { stateFolderOf, usage } from 'cordon/commands'
+import type { Arguments, CommandLine, Environment } from 'cordon/commands'
 import { reasonOf } from 'cordon/errors'
+
 import { fail } from '../errors/errors.js'
 import {
   migrate,
@@ -14,9 +16,6 @@ import {
   requirePrepared,
 } from '../store/index.js'
 import type { Engine, StoreAccess } from '../store/index.js'
-
-import type { Arguments, Environment } from 'cordon/commands'
-import { stateFolderOf, usage } from 'cordon/commands'
 import { STORE_PLACES } from './store-help.js'
 
 type StorePlace =
@@ -76,11 +75,25 @@ export const ownName = (environment: Environment): string => {
 }
 
 /** `makes`: create a missing store. Other commands do not, because the name may be mistyped. */
-export const openStore = async (
-  words: Pick<Arguments, 'values'>,
+export const withStore = async <Result>(
+  { given: words, environment }: CommandLine,
+  command: string,
+  work: (store: StoreAccess, team: () => Promise<string>) => Promise<Result>,
+  { makes = false }: { readonly makes?: boolean } = {},
+): Promise<Result> => {
+  const store = await openStore(words, environment, command, makes)
+  try {
+    return await work(store, () => teamOf(store, words, environment, command))
+  } finally {
+    await store.close()
+  }
+}
+
+const openStore = async (
+  words: Arguments,
   environment: Environment,
   command: string,
-  { makes = false }: { readonly makes?: boolean } = {},
+  makes: boolean,
 ): Promise<StoreAccess> => {
   const place = placeOf(words, environment, command)
   const named = words.values.get('as')?.[0]
@@ -149,9 +162,9 @@ const readToken = (file: string | undefined, environment: Environment): string |
   return readFileSync(path, 'utf8').trim()
 }
 
-export const teamOf = async (
+const teamOf = async (
   store: StoreAccess,
-  { values }: Pick<Arguments, 'values'>,
+  { values }: Arguments,
   environment: Environment,
   command: string,
 ): Promise<string> => {

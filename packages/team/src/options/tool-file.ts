@@ -1,11 +1,11 @@
 // Reads tools for the registry from a file.
+import { readGivenDocument } from 'cordon/commands'
 import { EGRESS_CLASSES, invalid, itemsOf, mappingOf, oneOf, parsePolicy, textOf } from 'cordon/policy'
 import type { PolicyNode } from 'cordon/policy'
 import { isMapping, withoutUndefined } from 'cordon/shapes'
+
 import { AUTH_METHODS, PRICED } from '../store/index.js'
 import type { GivenTo } from '../store/index.js'
-
-import { readGivenDocument } from 'cordon/commands'
 
 const KEYS = [
   'key',

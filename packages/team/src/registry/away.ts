@@ -1,5 +1,4 @@
 import { setTimeout } from 'node:timers/promises'
-
 import { CordonError } from 'cordon/errors'
 
 const AWAY: ReadonlySet<string> = new Set([

@@ -1,23 +1,21 @@
 // The registry of a team: its database decides whether a call may run, if needed by asking people, and keeps the
 // result. This process only follows.
 import { randomUUID } from 'node:crypto'
-
 import { CordonError } from 'cordon/errors'
 import { canonicalJson } from 'cordon/gate'
 import type { JsonValue } from 'cordon/gate'
 import type { CallRegistry, RegistryDecision, RegistryEntry } from 'cordon/runtime'
+
 import { fail } from '../errors/errors.js'
-
 import type { SameTool } from '../tools/same-tool.js'
-
 import { anyOf, isAway, whileUnavailable } from './away.js'
 import { completionOf } from './completion.js'
-import { SILENT_MS, openRegistryAccess } from './registry-access.js'
-import type { KnownTool, RegistrySettings, SeenCall } from './registry-access.js'
 import { outcomeOf, waitElsewhere } from './elsewhere.js'
 import { lackOf } from './host-abilities.js'
 import { openHost } from './own-host.js'
 import type { OwnHost } from './own-host.js'
+import { SILENT_MS, openRegistryAccess } from './registry-access.js'
+import type { KnownTool, RegistrySettings, SeenCall } from './registry-access.js'
 
 const HEARTBEAT_MS = 10_000
 /** Shorter than the time limit of the hook. */

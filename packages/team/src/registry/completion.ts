@@ -1,9 +1,9 @@
+import { processUsage } from 'cordon/runtime'
+import type { EndedRun } from 'cordon/runtime'
 import { describeViolation } from 'cordon/sandbox'
 import { withoutUndefined } from 'cordon/shapes'
-import type { Completion } from '../store/index.js'
 
-import type { EndedRun } from 'cordon/runtime'
-import { processUsage } from 'cordon/runtime'
+import type { Completion } from '../store/index.js'
 
 const MOST_VIOLATIONS = 20
 

@@ -1,11 +1,11 @@
 // Delivers the completion of a call to the database. It may have arrived although its answer was lost, so it can be
 // sent twice.
 import { CordonError } from 'cordon/errors'
+import { monotonicMs } from 'cordon/shapes'
+
 import { fail } from '../errors/errors.js'
 import { isFinal } from '../store/index.js'
 import type { Completion } from '../store/index.js'
-import { monotonicMs } from 'cordon/shapes'
-
 import { whileUnavailable } from './away.js'
 import type { RegistryAccess, SeenCall } from './registry-access.js'
 

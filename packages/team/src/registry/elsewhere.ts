@@ -2,13 +2,12 @@
 import type { CordonError } from 'cordon/errors'
 import { readBoundedJson } from 'cordon/gate'
 import type { JsonValue } from 'cordon/gate'
+import { PROGRESS_LIMITS } from 'cordon/runtime'
+import type { Elsewhere, RemoteListening, ToolStatus } from 'cordon/runtime'
+
 import { fail } from '../errors/errors.js'
 import { isFinal } from '../store/index.js'
 import type { FinalStatus } from '../store/index.js'
-
-import type { Elsewhere, RemoteListening, ToolStatus } from 'cordon/runtime'
-import { PROGRESS_LIMITS } from 'cordon/runtime'
-
 import { anyOf } from './away.js'
 import type { RegistryAccess, SeenCall } from './registry-access.js'
 

@@ -1,15 +1,12 @@
 // This process as a runner of its own calls: its lease, the calls it has claimed, and when they must end.
 import { fail } from '../errors/errors.js'
 import type { Completion } from '../store/index.js'
-
 import { isAway, whileUnavailable } from './away.js'
-import type { RegistryAccess, SeenCall } from './registry-access.js'
-import { watchClaim } from './claim-watch.js'
 import { deliverCompletion } from './deliver.js'
-import { createLease, keepLease } from './lease.js'
-import { startUpkeep } from './upkeep.js'
+import { createLease, keepLease, watchClaim, within } from './lease.js'
+import type { RegistryAccess, SeenCall } from './registry-access.js'
 
-export interface TakenCall {
+interface TakenCall {
   readonly complete: (completion: Completion) => Promise<void>
   /** It does not run. The registry learns that in the background, if it cannot be reached now. */
   readonly giveBack: () => Promise<void>
@@ -130,6 +127,30 @@ export const openHost = async (
       clearInterval(beat)
       leaving.abort()
       await upkeep?.stop()
+    },
+  }
+}
+
+const STOP_MS = 2_000
+
+/** Runs at once and then repeatedly. Errors are ignored: the next run makes up for a failed one. */
+const startUpkeep = (work: () => Promise<unknown>, everyMs: number): { readonly stop: () => Promise<void> } => {
+  let current: Promise<unknown> | undefined
+  const once = (): void => {
+    current ??= work()
+      .catch(() => undefined)
+      .finally(() => {
+        current = undefined
+      })
+  }
+  once()
+  const timer = setInterval(once, everyMs)
+  timer.unref()
+  return {
+    stop: async () => {
+      clearInterval(timer)
+      // The database is closed after this, so a running upkeep should end first.
+      await within(async () => current, STOP_MS)
     },
   }
 }

@@ -1,7 +1,8 @@
 // The two ways to reach a registry: its database, or a server (`cordon serve`).
 import { randomBytes } from 'node:crypto'
-
+import type { AskedWith } from 'cordon/runtime'
 import { withoutUndefined } from 'cordon/shapes'
+
 import {
   beginInvocation,
   cancelInvocation,
@@ -27,13 +28,11 @@ import type {
   OutputChunk,
   RegisteredTool,
   ServerSettings,
+  StoreAccess,
 } from '../store/index.js'
-
-import type { AskedWith } from 'cordon/runtime'
+import type { Registration } from '../tools/same-tool.js'
 import { anyOf, whileUnavailable } from './away.js'
 import type { HostAbilities } from './host-abilities.js'
-import { followAtServer } from './served-output.js'
-import type { Registration } from '../tools/same-tool.js'
 
 interface Names {
   readonly owner: string
@@ -239,3 +238,33 @@ const requestOf = ({ run, step, validMs, ...how }: { readonly request: string } 
 
 const AWAY_MS = 300_000
 const MOST_ERROR_LETTERS = 10_000
+
+/** Passes on the output from its oldest kept part. The returned function passes on the rest and stops. */
+const followAtServer = (
+  store: Pick<StoreAccess, 'ask' | 'grow'>,
+  id: string,
+  told: (chunk: OutputChunk) => void,
+): (() => Promise<void>) => {
+  const over = new AbortController()
+  let after: string | undefined
+  const given = () => withoutUndefined({ id, after })
+  const hear = (mark: string, chunk: OutputChunk): void => {
+    after = mark
+    told(chunk)
+  }
+  const listen = async (): Promise<void> => {
+    const onItem = (mark: string, item: unknown): void => {
+      hear(mark, item as OutputChunk)
+    }
+    while (!over.signal.aborted)
+      if ((await store.grow('readOutput', given(), onItem, over.signal)) !== undefined) return
+  }
+  // Errors are ignored: the result has all the output.
+  const listening = whileUnavailable(listen, over.signal).catch(() => undefined)
+  return async () => {
+    over.abort()
+    await listening
+    const rest = await store.ask('readOutput', given()).catch(() => undefined)
+    for (const { mark, ...chunk } of rest?.chunks ?? []) hear(mark, chunk)
+  }
+}

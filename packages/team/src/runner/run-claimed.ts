@@ -1,16 +1,15 @@
 // Runs one claimed call, up to its completion.
 import { CordonError, messageOf } from 'cordon/errors'
+import type { Cordon, CallRegistry } from 'cordon/runtime'
+
+import { fail } from '../errors/errors.js'
+import { deliverCompletion, watchClaim, completionOf, outcomeOf } from '../registry/index.js'
 import { appendOutput, completeInvocation, requireInvocation } from '../store/index.js'
 import type { Completion, Engine, Invocation, InvocationWatch } from '../store/index.js'
-
-import type { Cordon } from 'cordon/runtime'
-import { deliverCompletion, watchClaim } from '../registry/index.js'
-
-import type { ClaimedCalls } from './claimed-calls.js'
 import { relayOutput } from './output-relay.js'
 import type { RunnerNews } from './runner-options.js'
 
-export interface ClaimedRun {
+interface ClaimedRun {
   readonly engine: Engine
   readonly watch: InvocationWatch
   readonly calls: ClaimedCalls
@@ -82,3 +81,53 @@ const failedBy = (error: unknown): Completion => ({
   error: error instanceof CordonError ? `${error.code}: ${error.message}` : messageOf(error),
   usage: { status: 'failed', ...(error instanceof CordonError ? { reason: error.agentMessage } : {}) },
 })
+
+/** A call that this runner has claimed. */
+interface ClaimedCall {
+  readonly invocation: Invocation
+  /** Aborted when the run has to end. */
+  readonly ended: AbortSignal
+  readonly complete: (completion: Completion) => Promise<void>
+}
+
+interface ClaimedCalls extends CallRegistry {
+  readonly add: (call: ClaimedCall) => void
+  readonly remove: (id: string) => void
+}
+
+export const claimedCalls = (): ClaimedCalls => {
+  const calls = new Map<string, ClaimedCall>()
+  const nothing = (): Promise<void> => Promise.resolve()
+  return {
+    execution: 'here',
+    add: (call) => {
+      calls.set(call.invocation.id, call)
+    },
+    remove: (id) => {
+      calls.delete(id)
+    },
+    ask: ({ tool, resume = '' }) => {
+      const call = calls.get(resume)
+      if (call?.invocation.tool !== tool)
+        throw fail('store-state', {
+          problem: `a runner runs what it has claimed, and it has no call of ${tool}`,
+          hint: '',
+        })
+      const { invocation, ended, complete } = call
+      const decision = { kind: 'approved', by: invocation.approvalDecidedBy, hasEnded: false } as const
+      return Promise.resolve({
+        id: invocation.id,
+        cancelled: ended,
+        // People were asked already, if needed. So nobody is asked here.
+        now: () => Promise.resolve({ kind: 'waiting', because: 'the registry wants it approved' }),
+        decision: () => Promise.resolve(decision),
+        withdraw: nothing,
+        start: nothing,
+        complete: (run) => complete(completionOf(run)),
+        ended: () => Promise.resolve(outcomeOf(invocation)),
+      })
+    },
+    leave: () => undefined,
+    close: nothing,
+  }
+}

@@ -1,12 +1,11 @@
 // Chooses the registered tools that a runner serves: those that it has exactly as registered, and can confine.
 import type { SecretSource } from 'cordon/egress'
 import type { EgressClass } from 'cordon/policy'
-import type { RunnableTool } from '../store/index.js'
 
 import { lackOf } from '../registry/index.js'
 import type { HostAbilities } from '../registry/index.js'
+import type { RunnableTool } from '../store/index.js'
 import { classProblem } from '../tools/egress-class.js'
-
 import type { RunnerTool } from '../tools/tool-files.js'
 
 /** A tool of this host, with the egress class of its policy. */

@@ -4,9 +4,11 @@
 //
 // Beside it run the heartbeat with its lease, and upkeep: the tools that are served, and calls of lost runners.
 import { randomBytes } from 'node:crypto'
-
 import { bug, CordonError, messageOf } from 'cordon/errors'
+import { mechanismsHere, openCordon, sourcesOf } from 'cordon/runtime'
+
 import { fail } from '../errors/errors.js'
+import { createLease, keepLease } from '../registry/index.js'
 import {
   claimInvocations,
   findClaimed,
@@ -22,13 +24,8 @@ import {
   watchInvocations,
 } from '../store/index.js'
 import type { Engine, Invocation } from '../store/index.js'
-
-import { mechanismsHere, openCordon, sourcesOf } from 'cordon/runtime'
-import { createLease, keepLease } from '../registry/index.js'
 import { egressClassOf } from '../tools/egress-class.js'
-
-import { claimedCalls } from './claimed-calls.js'
-import { runClaimed } from './run-claimed.js'
+import { claimedCalls, runClaimed } from './run-claimed.js'
 import { RUNNER_DEFAULTS } from './runner-options.js'
 import type { RunnerOptions } from './runner-options.js'
 import { chooseServing, storedSecrets } from './serving.js'

@@ -1,16 +1,13 @@
 import { createHash } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-
+import { guardRequest } from 'cordon/runtime'
 import { withoutUndefined } from 'cordon/shapes'
+
 import { readFields } from '../store/index.js'
 import type { Caller, Registry, Turn } from '../store/index.js'
-
 import { knowCaller, requireKind, requireTeam } from './authenticate.js'
 import type { Reception } from './authenticate.js'
-import { guardRequest } from 'cordon/runtime'
 import { RETRY_AFTER, problemOf } from './problem.js'
-import { presenceOf, withinTime } from './presence.js'
-import type { Presence } from './presence.js'
 import { lengthOf, readBody, refuseBody, refuseTwice } from './read-body.js'
 import { routeRequest } from './route.js'
 import type { Party, Shares } from './shares.js'
@@ -229,4 +226,49 @@ const endWhenRead = (response: ServerResponse, bytes: Buffer, unread: IncomingMe
   })
   for (const event of ['end', 'error', 'close'] as const) unread.once(event, end)
   unread.resume()
+}
+
+/** Whether the client still waits for an answer. */
+interface Presence {
+  /** Aborted when the client has gone. */
+  readonly gone: AbortSignal
+  /** Aborted when the client has gone, or the server ends. */
+  readonly over: AbortSignal
+}
+
+/** AbortSignal.any() would leak memory here: its signals stay with the signal of the server. */
+const presenceOf = (response: ServerResponse, ending: AbortSignal): Presence => {
+  const [gone, over] = [new AbortController(), new AbortController()]
+  const end = (): void => {
+    over.abort()
+  }
+  if (ending.aborted) end()
+  ending.addEventListener('abort', end, { once: true })
+  response.once('close', () => {
+    ending.removeEventListener('abort', end)
+    gone.abort()
+    over.abort()
+  })
+  return { gone: gone.signal, over: over.signal }
+}
+
+/** Passes a signal that is aborted when the time is over or the client has gone. */
+const withinTime = async <Result>(
+  work: (signal: AbortSignal) => Promise<Result>,
+  gone: AbortSignal,
+  milliseconds: number,
+): Promise<Result> => {
+  const giveUp = new AbortController()
+  const end = (): void => {
+    giveUp.abort()
+  }
+  const timer = setTimeout(end, milliseconds)
+  gone.addEventListener('abort', end, { once: true })
+  if (gone.aborted) end()
+  try {
+    return await work(giveUp.signal)
+  } finally {
+    clearTimeout(timer)
+    gone.removeEventListener('abort', end)
+  }
 }

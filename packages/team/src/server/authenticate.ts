@@ -1,11 +1,10 @@
 // Authenticates a request: by its token, or as the owner of the store.
 import type { IncomingMessage } from 'node:http'
+import type { Door } from 'cordon/runtime'
 
 import { fail } from '../errors/errors.js'
 import { authenticate } from '../store/index.js'
 import type { AnyOperation, Caller, Engine, TokenHolder } from '../store/index.js'
-
-import type { Door } from 'cordon/runtime'
 
 export interface Known {
   readonly caller: Caller

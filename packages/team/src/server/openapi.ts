@@ -1,7 +1,8 @@
 // The OpenAPI description, made from the table that routes and checks requests.
+import type { Shape } from 'cordon/shapes'
+
 import { NOTHING, OPERATION_NAMES, operationOf } from '../store/index.js'
 import type { AnyOperation } from '../store/index.js'
-
 import { CODES_BY_STATUS, RETRY_AFTER, UNEXPECTED } from './problem.js'
 
 const STATUSES = [...CODES_BY_STATUS.keys()]
@@ -37,27 +38,39 @@ export const describeApi = (version: string): object => ({
   },
 })
 
-const PROBLEM = {
+/** A mapping with these properties and no others. */
+const closed = (properties: object, required = Object.keys(properties)): object => ({
   type: 'object',
-  description: 'what went wrong, and what to do about it (RFC 9457)',
   additionalProperties: false,
-  required: ['type', 'title', 'status', 'detail', 'code', 'params'],
-  properties: {
-    type: { type: 'string' },
-    title: { type: 'string' },
-    status: { type: 'integer' },
-    detail: { type: 'string' },
-    code: { type: 'string', description: 'one of docs/errors.md' },
-    fix: { type: 'string' },
-    params: { type: 'object', additionalProperties: { type: ['string', 'number'] } },
-  },
+  properties,
+  required,
+})
+
+const json = (schema: object): object => ({ 'application/json': { schema } })
+
+const TEXT = { type: 'string' }
+
+const PROBLEM = {
+  description: 'what went wrong, and what to do about it (RFC 9457)',
+  ...closed(
+    {
+      type: TEXT,
+      title: TEXT,
+      status: { type: 'integer' },
+      detail: TEXT,
+      code: { type: 'string', description: 'one of docs/errors.md' },
+      fix: TEXT,
+      params: { type: 'object', additionalProperties: { type: ['string', 'number'] } },
+    },
+    ['type', 'title', 'status', 'detail', 'code', 'params'],
+  ),
 }
 
 const refusal = (status: number, codes: readonly string[]): object => ({
   description: codes.join(', '),
   ...(RETRY_AFTER[status] === undefined
     ? {}
-    : { headers: { 'Retry-After': { description: 'seconds after which to ask again', schema: { type: 'string' } } } }),
+    : { headers: { 'Retry-After': { description: 'seconds after which to ask again', schema: TEXT } } }),
   // Every other error is a 500, so its code can be any.
   content: {
     'application/problem+json': {
@@ -76,19 +89,7 @@ const HEALTH = {
   summary: 'whether the database answers',
   security: [],
   responses: {
-    200: {
-      description: 'it does',
-      content: {
-        'application/json': {
-          schema: {
-            type: 'object',
-            additionalProperties: false,
-            required: ['status'],
-            properties: { status: { const: 'ok' } },
-          },
-        },
-      },
-    },
+    200: { description: 'it does', content: json(closed({ status: { const: 'ok' } })) },
     ...refusalsOf([400, 403, 429, UNEXPECTED, 503]),
   },
 }
@@ -130,23 +131,7 @@ const describeOperation = (
           }))),
       ...(isAbout === undefined ? [] : WAITING),
     ],
-    ...(method === 'POST'
-      ? {
-          requestBody: {
-            required: true,
-            content: {
-              'application/json': {
-                schema: {
-                  type: 'object',
-                  additionalProperties: false,
-                  properties: Object.fromEntries(others.map(([field, { schema }]) => [field, schema])),
-                  required: others.filter(([, { isOptional }]) => !isOptional).map(([field]) => field),
-                },
-              },
-            },
-          },
-        }
-      : {}),
+    ...(method === 'POST' ? { requestBody: { required: true, content: json(bodyOf(others)) } } : {}),
     responses: {
       ...(answer === NOTHING
         ? { 204: { description: 'it is done' } }
@@ -154,7 +139,7 @@ const describeOperation = (
             200: {
               description: 'the answer',
               content: {
-                'application/json': { schema: answer.schema },
+                ...json(answer.schema),
                 ...(growth === undefined ? {} : { 'text/event-stream': { schema: EVENTS } }),
               },
             },
@@ -165,6 +150,12 @@ const describeOperation = (
   }
 }
 
+const bodyOf = (fields: readonly (readonly [string, Pick<Shape<unknown>, 'schema' | 'isOptional'>])[]): object =>
+  closed(
+    Object.fromEntries(fields.map(([field, { schema }]) => [field, schema])),
+    fields.flatMap(([field, { isOptional }]) => (isOptional ? [] : [field])),
+  )
+
 const EVENTS = {
   type: 'string',
   description:
@@ -172,19 +163,15 @@ const EVENTS = {
     'comes; `problem`',
 }
 
+const header = (name: string, description: string): object => ({
+  name,
+  in: 'header',
+  required: false,
+  schema: TEXT,
+  description,
+})
+
 const WAITING = [
-  {
-    name: 'If-None-Match',
-    in: 'header',
-    required: false,
-    schema: { type: 'string' },
-    description: 'the ETag of the answer that is known',
-  },
-  {
-    name: 'Prefer',
-    in: 'header',
-    required: false,
-    schema: { type: 'string' },
-    description: 'wait=SECONDS: answer when there is another one, at the latest after that long',
-  },
+  header('If-None-Match', 'the ETag of the answer that is known'),
+  header('Prefer', 'wait=SECONDS: answer when there is another one, at the latest after that long'),
 ]

@@ -1,7 +1,7 @@
 import { fail } from '../errors/errors.js'
-import { invalid } from './problem.js'
 import { OPERATION_NAMES, operationOf } from '../store/index.js'
 import type { AnyOperation } from '../store/index.js'
+import { invalid } from './problem.js'
 
 export interface Routed {
   readonly operation: AnyOperation

@@ -2,12 +2,14 @@
 // room. A party is one caller in one team. The limit of a team holds for all its callers. A team also gets at most
 // twice of what is left, so that a caller with many teams gets less with each. The same name in two teams may be two
 // people, so names are not counted across teams.
-
 import { fail } from '../errors/errors.js'
-import { createRounds } from './rounds.js'
-import type { Party, Ticket } from './rounds.js'
 
-export type { Party } from './rounds.js'
+export interface Party {
+  readonly team: string
+  readonly caller: string
+  /** Not authenticated yet. */
+  readonly isUnknown?: true
+}
 
 export interface ShareLimits {
   /** Operations that use the database at the same time. */
@@ -20,14 +22,14 @@ export interface ShareLimits {
   readonly patienceMs: number
 }
 
-export interface Share {
+interface Share {
   readonly all: number
   readonly team: number
   readonly caller: number
 }
 
 /** A request that was let in. */
-export interface Seat {
+interface Seat {
   readonly turn: <Result>(work: () => Promise<Result>, gone: AbortSignal) => Promise<Result>
   /** Counts bytes of request or answer until `leave`. Throws `store-busy` if that is too much. */
   readonly hold: (bytes: number) => void
@@ -162,5 +164,50 @@ const createCounts = () => {
     all: () => all,
     ofTeam: (team: string) => counted.get(teamKey(team)) ?? 0,
     ofCaller: (party: Party) => counted.get(keyOf(party)) ?? 0,
+  }
+}
+
+interface Ticket {
+  readonly party: Party
+  readonly begin: () => void
+}
+
+/** Waiting requests. Relies on the order of a Map: a key that is set again goes last. */
+const createRounds = () => {
+  const teams = new Map<string, Map<string, Set<Ticket>>>()
+  const drop = ({ team, caller }: Party): void => {
+    const callers = teams.get(team)
+    if (callers?.get(caller)?.size === 0) callers.delete(caller)
+    if (callers?.size === 0) teams.delete(team)
+  }
+  const remove = (ticket: Ticket): void => {
+    teams.get(ticket.party.team)?.get(ticket.party.caller)?.delete(ticket)
+    drop(ticket.party)
+  }
+  return {
+    put: (ticket: Ticket): void => {
+      const { team, caller } = ticket.party
+      const callers = teams.get(team) ?? new Map<string, Set<Ticket>>()
+      teams.set(team, callers.set(caller, (callers.get(caller) ?? new Set()).add(ticket)))
+    },
+    remove,
+    /** Round robin over teams, then over the callers of a team. A caller's oldest ticket is first. */
+    take: (mayTeam: (team: string) => boolean, mayCaller: (party: Party) => boolean): Ticket | undefined => {
+      for (const [team, callers] of teams) {
+        if (!mayTeam(team)) continue
+        for (const [caller, [ticket]] of callers) {
+          if (ticket === undefined || !mayCaller(ticket.party)) continue
+          remove(ticket)
+          const rest = callers.get(caller)
+          if (rest !== undefined) {
+            callers.delete(caller)
+            callers.set(caller, rest)
+          }
+          if (teams.delete(team) && callers.size > 0) teams.set(team, callers)
+          return ticket
+        }
+      }
+      return undefined
+    },
   }
 }

@@ -4,7 +4,6 @@ import type { ServerResponse } from 'node:http'
 
 import { followGrowth } from '../store/index.js'
 import type { AnyOperation, Caller, Registry, Growing } from '../store/index.js'
-
 import { problemOf } from './problem.js'
 
 /** A comment is sent this often, because proxies close silent connections. */

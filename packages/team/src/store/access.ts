@@ -1,11 +1,10 @@
 // Access to a store from this process.
-import { AT_ONCE, openRegistry } from './open-registry.js'
-import type { Caller, Following, Marked } from './open-registry.js'
 import type { Engine } from './engine.js'
-import { followGrowth } from './growth.js'
+import { AT_ONCE, openRegistry, followGrowth } from './open-registry.js'
+import type { Caller, Following, Marked } from './open-registry.js'
+import { readFields } from './operations/field.js'
 import { operationOf } from './operations/index.js'
 import type { AnswerOf, GivenTo, OperationName } from './operations/index.js'
-import { readFields } from './operations/field.js'
 
 /** As long as a server streams. */
 const GROWTH_MS = 60_000

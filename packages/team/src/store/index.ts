@@ -13,8 +13,8 @@ export {
 export { openRegistry } from './open-registry.js'
 export type { Caller, Registry, Following, Marked, Turn } from './open-registry.js'
 export type { Engine, Queryable, Session } from './engine.js'
-export { followGrowth } from './growth.js'
-export type { Growing, GrowthNews } from './growth.js'
+export { followGrowth } from './open-registry.js'
+export type { Growing, GrowthNews } from './open-registry.js'
 export { INVOCATION_STATES, RUN_STATES, isFinal } from './registry/call-answers.js'
 export type {
   Explanation,

@@ -2,16 +2,16 @@
 import { Agent, request as requestHttp } from 'node:http'
 import type { IncomingMessage, RequestOptions } from 'node:http'
 import { Agent as TlsAgent, request as requestHttps } from 'node:https'
-
 import { CordonError, messageOf } from 'cordon/errors'
+import { withoutUndefined } from 'cordon/shapes'
 
 import { ALL_ERRORS, fail } from '../errors/errors.js'
 import type { StoreAccess } from './access.js'
 import type { Following, Marked } from './open-registry.js'
-import { jsonText } from './registry/statements.js'
+import { readFields } from './operations/field.js'
 import { operationOf } from './operations/index.js'
 import type { AnyOperation } from './operations/index.js'
-import { readFields } from './operations/field.js'
+import { jsonText } from './registry/statements.js'
 import { readEvents } from './server-events.js'
 
 export interface ServerSettings {
@@ -95,39 +95,65 @@ const connectTo = (where: string, request: typeof requestHttp, agent: Agent, tar
   },
 })
 
-interface Prepared {
-  readonly options: Omit<RequestOptions, 'headers'> & { readonly headers: Readonly<Record<string, string>> }
-  readonly body: Buffer | undefined
-}
+const OK = 200
+const NO_CONTENT = 204
+const NOT_MODIFIED = 304
 
-const prepare = (
+type Headers = Readonly<Record<string, string>>
+
+/** Resolves with the answer as it begins. A server that is silent for so long ends it with an error. */
+const begin = (
+  place: Place,
   { token, actor }: ServerSettings,
   { method, path, fields }: AnyOperation,
   given: Readonly<Record<string, unknown>>,
-): Prepared => {
+  {
+    headers,
+    silence,
+    ...options
+  }: Pick<RequestOptions, 'timeout' | 'signal'> & {
+    readonly headers: Headers
+    readonly silence: string
+  },
+): Promise<IncomingMessage> => {
   const inPath = new Set(Array.from(path.matchAll(/\{(\w+)\}/g), ([, name = '']) => name))
   const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(given[name])))
   const rest = Object.keys(fields).filter((name) => !inPath.has(name) && given[name] !== undefined)
-  const query =
-    method === 'POST' ? '' : rest.map((name) => `${name}=${encodeURIComponent(String(given[name]))}`).join('&')
+  const query = rest.map((name) => `${name}=${encodeURIComponent(String(given[name]))}`).join('&')
   const body =
     method === 'POST'
       ? Buffer.from(jsonText(Object.fromEntries(rest.map((name) => [name, given[name]])), 'the request'))
       : undefined
-  return {
-    body,
-    options: {
-      method,
-      path: query === '' ? filled : `${filled}?${query}`,
-      headers: {
-        accept: 'application/json',
-        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-        ...(actor === undefined ? {} : { 'cordon-actor': actor }),
-        ...(body === undefined
-          ? {}
-          : { 'content-type': 'application/json', 'content-length': String(body.byteLength) }),
-      },
-    },
+  const all = {
+    ...headers,
+    ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+    ...(actor === undefined ? {} : { 'cordon-actor': actor }),
+    ...(body === undefined ? {} : { 'content-type': 'application/json', 'content-length': String(body.byteLength) }),
+  }
+  const target = body !== undefined || query === '' ? filled : `${filled}?${query}`
+  return new Promise((resolve, reject) => {
+    let begun: IncomingMessage | undefined
+    const sent = place.start({ ...options, method, path: target, headers: all }, (answer) => {
+      begun = answer
+      resolve(answer)
+    })
+    sent.on('timeout', () => (begun ?? sent).destroy(new Error(silence)))
+    sent.on('error', reject)
+    sent.end(body)
+  })
+}
+
+/** Errors of the connection as errors of Cordon. */
+const reaching = async <Result>(
+  where: string,
+  signal: AbortSignal | undefined,
+  work: () => Promise<Result>,
+): Promise<Result> => {
+  try {
+    return await work()
+  } catch (error) {
+    if (signal?.aborted === true) throw signal.reason
+    throw error instanceof CordonError ? error : unusable(where, messageOf(error), error)
   }
 }
 
@@ -136,35 +162,42 @@ const send = async (
   settings: ServerSettings,
   operation: AnyOperation,
   given: Readonly<Record<string, unknown>>,
-  following?: Following,
+  { known, waitMs = 0, signal }: Partial<Following> = {},
 ): Promise<Marked<unknown> | undefined> => {
-  const { options, body } = prepare(settings, operation, given)
-  const { status, headers, text } = await exchangeOnce(
-    place,
-    {
-      ...options,
+  const wait = `wait=${String(Math.ceil(waitMs / 1000))}`
+  const {
+    statusCode: status = 0,
+    headers,
+    text,
+  } = await reaching(place.where, signal, async () => {
+    const answer = await begin(place, settings, operation, given, {
       headers: {
-        ...options.headers,
-        ...(following?.known === undefined
-          ? {}
-          : {
-              'if-none-match': `"${following.known}"`,
-              'prefer': `wait=${String(Math.ceil(following.waitMs / 1000))}`,
-            }),
+        accept: 'application/json',
+        ...(known === undefined ? {} : { 'if-none-match': `"${known}"`, 'prefer': wait }),
       },
-      ...(following?.signal === undefined ? {} : { signal: following.signal }),
-      timeout: ANSWER_MS + (following?.waitMs ?? 0),
-    },
-    body,
-  )
+      ...withoutUndefined({ signal }),
+      timeout: ANSWER_MS + waitMs,
+      silence: 'it does not answer',
+    })
+    return { statusCode: answer.statusCode, headers: answer.headers, text: await textOf(answer) }
+  })
   if (status === NOT_MODIFIED) return undefined
   if (status === NO_CONTENT) return { answer: null, mark: '' }
   const answer = parsed(text)
-  if (status === OK) {
-    if (answer === undefined) throw unusable(place.where, 'its answer is not valid JSON')
-    return { answer, mark: (headers.etag ?? '').replaceAll('"', '') }
+  if (status !== OK) throw problemOf(answer, status, place.where)
+  if (answer === undefined) throw unusable(place.where, 'its answer is not valid JSON')
+  return { answer, mark: (headers.etag ?? '').replaceAll('"', '') }
+}
+
+const textOf = async (answer: AsyncIterable<Buffer>): Promise<string> => {
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of answer) {
+    size += chunk.byteLength
+    if (size > MOST_BYTES) throw new Error('its answer is too large')
+    chunks.push(chunk)
   }
-  throw problemOf(answer, status, place.where)
+  return Buffer.concat(chunks).toString('utf8')
 }
 
 /** A live server sends something more often. */
@@ -179,78 +212,25 @@ const grow = (
   told: (mark: string, item: unknown) => void,
   signal: AbortSignal,
 ): Promise<unknown> =>
-  new Promise((resolve, reject) => {
-    const { options } = prepare(settings, operation, given)
-    let last: unknown
-    const refuse = (error: unknown): void => {
-      const problem = error instanceof CordonError ? error : unusable(place.where, messageOf(error), error)
-      reject(signal.aborted ? (signal.reason as Error) : problem)
-    }
-    const sent = place.start(
-      { ...options, headers: { ...options.headers, accept: 'text/event-stream' }, signal, timeout: SILENT_MS },
-      (answer) => {
-        const status = answer.statusCode ?? 0
-        const isStream = status === OK && answer.headers['content-type'] === 'text/event-stream'
-        let refusal = ''
-        const read = readEvents(({ id, event, data }) => {
-          if (event === 'item') told(id, parsed(data))
-          else if (event === 'end') last = parsed(data)
-          else if (event === 'problem') sent.destroy(problemOf(parsed(data), status, place.where))
-        })
-        answer.setEncoding('utf8')
-        answer.on('data', (text: string) => {
-          if (isStream) read(text)
-          else if (refusal.length < MOST_REFUSAL_LETTERS) refusal += text
-        })
-        answer.on('end', () => {
-          if (isStream) resolve(last)
-          else refuse(problemOf(parsed(refusal), status, place.where))
-        })
-        answer.on('error', refuse)
-      },
-    )
-    sent.on('timeout', () => sent.destroy(new Error('it sends nothing any more')))
-    sent.on('error', refuse)
-    sent.end()
-  })
-
-const MOST_REFUSAL_LETTERS = 65_536
-const OK = 200
-const NO_CONTENT = 204
-const NOT_MODIFIED = 304
-
-interface Answered {
-  readonly status: number
-  readonly headers: IncomingMessage['headers']
-  readonly text: string
-}
-
-const exchangeOnce = (place: Place, options: RequestOptions, body: Buffer | undefined): Promise<Answered> =>
-  new Promise((resolve, reject) => {
-    const refuse = (error: Error): void => {
-      const { signal } = options
-      reject(signal?.aborted === true ? (signal.reason as Error) : unusable(place.where, error.message, error))
-    }
-    const sent = place.start(options, (answer) => {
-      const chunks: Buffer[] = []
-      let size = 0
-      answer.on('data', (chunk: Buffer) => {
-        size += chunk.byteLength
-        if (size > MOST_BYTES) sent.destroy(new Error('its answer is too large'))
-        else chunks.push(chunk)
-      })
-      answer.on('end', () => {
-        resolve({
-          status: answer.statusCode ?? 0,
-          headers: answer.headers,
-          text: Buffer.concat(chunks).toString('utf8'),
-        })
-      })
-      answer.on('error', refuse)
+  reaching(place.where, signal, async () => {
+    const answer = await begin(place, settings, operation, given, {
+      headers: { accept: 'text/event-stream' },
+      signal,
+      timeout: SILENT_MS,
+      silence: 'it sends nothing any more',
     })
-    sent.on('timeout', () => sent.destroy(new Error('it does not answer')))
-    sent.on('error', refuse)
-    sent.end(body)
+    const { statusCode: status = 0, headers } = answer
+    if (status !== OK || headers['content-type'] !== 'text/event-stream')
+      throw problemOf(parsed(await textOf(answer)), status, place.where)
+    let last: unknown
+    const read = readEvents(({ id, event, data }) => {
+      if (event === 'item') told(id, parsed(data))
+      else if (event === 'end') last = parsed(data)
+      else if (event === 'problem') throw problemOf(parsed(data), status, place.where)
+    })
+    answer.setEncoding('utf8')
+    for await (const text of answer as AsyncIterable<string>) read(text)
+    return last
   })
 
 const parsed = (text: string): unknown => {

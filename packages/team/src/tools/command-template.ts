@@ -1,9 +1,8 @@
 // Commands of tools from a file. In their words {name} stands for a value of the input. A value always stays within one
 // word. A list that is alone in its word becomes one word for each item.
 import type { JsonValue } from 'cordon/gate'
-import { isMapping } from 'cordon/shapes'
-
 import { toolFailed } from 'cordon/runtime'
+import { isMapping } from 'cordon/shapes'
 
 export interface CommandTemplate {
   readonly words: readonly string[]

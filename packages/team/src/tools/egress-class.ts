@@ -1,10 +1,8 @@
 // The egress class of a tool decides who is asked about its calls, and whether a lost call runs again. A person
 // registered it. The runner compares it with the tool's policy.
 import { homedir } from 'node:os'
-
 import { EGRESS_CLASSES, parseAbsolutePath } from 'cordon/policy'
 import type { EgressClass } from 'cordon/policy'
-
 import { bindTool } from 'cordon/runtime'
 import type { ToolDefinition } from 'cordon/runtime'
 

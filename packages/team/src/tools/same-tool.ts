@@ -4,11 +4,10 @@ import { CordonError } from 'cordon/errors'
 import { hashOf } from 'cordon/gate'
 import type { JsonValue } from 'cordon/gate'
 import { parsePolicy, policyHash } from 'cordon/policy'
-import { fail } from '../errors/errors.js'
-import type { RegisteredTool } from '../store/index.js'
-
 import type { ToolDefinition } from 'cordon/runtime'
 
+import { fail } from '../errors/errors.js'
+import type { RegisteredTool } from '../store/index.js'
 import { filledIn, wordsOf } from './command-template.js'
 import { classProblem, egressClassOf } from './egress-class.js'
 import type { Places } from './egress-class.js'

@@ -2,17 +2,19 @@
 import { readFileSync, readdirSync, statSync } from 'node:fs'
 import { extname, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-
+import { isStandardSchema } from 'cordon/gate'
 import type { JsonValue } from 'cordon/gate'
-import { itemsOf, keyOf, mappingOf, readDocument, textOf } from 'cordon/policy'
+import { itemsOf, keyOf, mappingOf, readDocument, textOf, renderPolicy } from 'cordon/policy'
 import type { PolicyNode } from 'cordon/policy'
-import { withoutUndefined } from 'cordon/shapes'
-
 import { processTool } from 'cordon/runtime'
 import type { ToolDefinition } from 'cordon/runtime'
+import { withoutUndefined } from 'cordon/shapes'
 
 import { fail } from '../errors/errors.js'
+import type { ToolRegistration } from '../store/index.js'
 import { filledIn, wordsOf } from './command-template.js'
+import { egressClassOf } from './egress-class.js'
+import type { Places } from './egress-class.js'
 import { toolHash } from './tool-hash.js'
 
 export interface RunnerTool {
@@ -131,3 +133,30 @@ const toolOf = (file: string, node: PolicyNode): RunnerTool => {
 const missing = (node: PolicyNode, key: string): never => {
   throw unfit(keyOf(node), `a tool without "${key}"`, 'a tool has at least a name and a command')
 }
+
+/** The registration of a runner's tool, without owner and callers. `requiresApproval` is left to the registry, where its default is on. */
+export const registrationOf = (
+  { definition, hash, command, stdin }: RunnerTool,
+  places: Places,
+): Omit<ToolRegistration, 'owner'> => ({
+  key: definition.name,
+  description: definition.description,
+  ...(definition.schema === undefined || isStandardSchema(definition.schema) ? {} : { inputSchema: definition.schema }),
+  egressClass: egressClassOf(definition, places),
+  definition: {
+    kind: definition.kind,
+    ...withoutUndefined({ command, stdin }),
+    hash,
+    policy: policyOf(definition),
+  },
+  needsBoundary: definition.policy.require,
+})
+
+/** The policy as a mapping. */
+const policyOf = ({ policy, name }: ToolDefinition): object =>
+  (readDocument(
+    renderPolicy(policy)
+      .map(({ text }) => text)
+      .join('\n'),
+    name,
+  ).value as object | null) ?? {}

@@ -3,7 +3,6 @@
 import { hashOf, isStandardSchema } from 'cordon/gate'
 import type { JsonValue } from 'cordon/gate'
 import { policyHash } from 'cordon/policy'
-
 import { cannotRun, codeOf, sourceOnHost } from 'cordon/runtime'
 import type { ToolDefinition } from 'cordon/runtime'
 

@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url'
 
 import { afterAll, expect, test } from 'vitest'
 
-import { holdFolder } from '../../src/store/engine/folder-hold.js'
+import { holdFolder } from '../../src/store/engine/pglite-engine.js'
 
 const home = mkdtempSync(join(tmpdir(), 'cordon-hold-'))
 afterAll(() => {

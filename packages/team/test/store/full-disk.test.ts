@@ -7,7 +7,7 @@ import { pathToFileURL } from 'node:url'
 
 import { expect, test } from 'vitest'
 
-import { embeddedFailure } from '../../src/store/engine/embedded-failure.js'
+import { embeddedFailure } from '../../src/store/engine/embedded-engine.js'
 import { ENDS_WHAT_HANGS_MS } from '../../../../test/hanging.js'
 
 const STORE = pathToFileURL(join(import.meta.dirname, '..', '..', 'dist', 'store', 'index.js')).href

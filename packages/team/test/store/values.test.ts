@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 
 import { invokeTool } from '../../src/store/index.js'
-import { unfitNumber } from '../../src/server/exact-numbers.js'
+import { unfitNumber } from '../../src/server/read-body.js'
 
 import { BAD_STATE, describeRegistry } from './describe-registry.js'
 

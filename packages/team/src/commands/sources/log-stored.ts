@@ -1,8 +1,4 @@
 // `cordon log` for the audit log of a team, which is in a store.
-import type { CommandLine, Exported, ExportSettings } from 'cordon/commands'
-import { withoutUndefined } from 'cordon/shapes'
-
-import type { AnswerOf, StoreAccess } from '../../store/index.js'
 import {
   FAILURES,
   brokenOff,
@@ -19,8 +15,12 @@ import {
   visible,
   writeText,
 } from 'cordon/commands'
+import type { CommandLine, Exported, ExportSettings, Paint } from 'cordon/commands'
+import { withoutUndefined } from 'cordon/shapes'
+
 import { STORE_PLACES, namesStore } from '../../options/store-help.js'
-import { openStore, teamOf } from '../../options/store-options.js'
+import { withStore } from '../../options/store-options.js'
+import type { AnswerOf, StoreAccess } from '../../store/index.js'
 
 const COMMAND = 'cordon log'
 const EXIT_TAMPERED = 1
@@ -29,8 +29,8 @@ const ACTIONS = ['export', 'verify', 'prune'] as const
 const OF_A_FILE: ReadonlySet<string | undefined> = new Set(['show', 'follow'])
 
 /** Undefined: the words are about a file. */
-export const logStored = async ({ given, environment }: CommandLine): Promise<number | undefined> => {
-  const { values, rest } = given
+export const logStored = async (line: CommandLine): Promise<number | undefined> => {
+  const { values, rest, switches } = line.given
   const [word, ...files] = rest
   const file = [...files, ...(values.get('log') ?? [])][0]
   if (word === 'prune' && !STORE_PLACES.some((name) => values.has(name)))
@@ -52,55 +52,51 @@ export const logStored = async ({ given, environment }: CommandLine): Promise<nu
   if (action === undefined) return undefined
   const settings = exportSettings(values)
   const since = sinceOf(values)
-  const store = await openStore(given, environment, COMMAND)
-  const paint = paintFor(STDOUT, environment)
   const print = (value: unknown, text: string) => {
-    writeText(STDOUT, given.switches.has('json') ? jsonLine(value) : `${text}\n`)
+    writeText(STDOUT, switches.has('json') ? jsonLine(value) : `${text}\n`)
   }
-  try {
+  return withStore(line, COMMAND, async (store, team) => {
     switch (action) {
       case 'export': {
-        const types = given.values.get('type') ?? []
-        const isWanted = (type: string) =>
-          types.length === 0 || types.some((text) => type === text || type.startsWith(`${text}.`))
-        return await exportStored(store, settings, {
-          team: await teamOf(store, given, environment, COMMAND),
+        const types = values.get('type') ?? []
+        return exportStored(store, settings, {
+          team: await team(),
           since: since === undefined ? undefined : new Date(since).toISOString(),
-          isWanted,
+          isWanted: (type) => types.length === 0 || types.some((text) => type === text || type.startsWith(`${text}.`)),
         })
       }
-      case 'verify': {
-        const problems = await store.ask('verifyRecord', {})
-        const found = problems.map(
-          ({ owner, chain, sequence, problem }) =>
-            `${paint('red', 'wrong')} entry ${sequence} of chain ${String(chain)} of ${visible(owner)}: ` +
-            visible(problem),
-        )
-        print(
-          { isIntact: problems.length === 0, problems },
-          [
-            ...found,
-            `${problems.length === 0 ? paint('green', 'intact') : paint('red', 'not intact')} ${visible(store.where)}`,
-          ].join('\n'),
-        )
-        return problems.length === 0 ? 0 : EXIT_TAMPERED
-      }
-      case 'prune': {
-        const keepDays = keptDays(given.values.get('keep')?.[0])
-        const answer = await store.ask('dropOldRecords', { keepDays })
-        const where = visible(store.where)
-        print(
-          { ...answer, where: store.where, keepDays },
-          answer.dropped.length === 0
-            ? `nothing in ${where} is older than ${String(keepDays)} days by a whole partition`
-            : answer.dropped.map((part) => `dropped ${visible(part)} of ${where}`).join('\n'),
-        )
-        return 0
-      }
+      case 'verify':
+        return verifyStored(store, print, paintFor(STDOUT, line.environment))
+      case 'prune':
+        return pruneStored(store, print, keptDays(values.get('keep')?.[0]))
     }
-  } finally {
-    await store.close()
-  }
+  })
+}
+
+type Print = (value: unknown, text: string) => void
+
+const verifyStored = async (store: StoreAccess, print: Print, paint: Paint): Promise<number> => {
+  const problems = await store.ask('verifyRecord', {})
+  const isIntact = problems.length === 0
+  const found = problems.map(
+    ({ owner, chain, sequence, problem }) =>
+      `${paint('red', 'wrong')} entry ${sequence} of chain ${String(chain)} of ${visible(owner)}: ${visible(problem)}`,
+  )
+  const summary = isIntact ? paint('green', 'intact') : paint('red', 'not intact')
+  print({ isIntact, problems }, [...found, `${summary} ${visible(store.where)}`].join('\n'))
+  return isIntact ? 0 : EXIT_TAMPERED
+}
+
+const pruneStored = async (store: StoreAccess, print: Print, keepDays: number): Promise<number> => {
+  const answer = await store.ask('dropOldRecords', { keepDays })
+  const where = visible(store.where)
+  print(
+    { ...answer, where: store.where, keepDays },
+    answer.dropped.length === 0
+      ? `nothing in ${where} is older than ${String(keepDays)} days by a whole partition`
+      : answer.dropped.map((part) => `dropped ${visible(part)} of ${where}`).join('\n'),
+  )
+  return 0
 }
 
 const keptDays = (text: string | undefined): number => {

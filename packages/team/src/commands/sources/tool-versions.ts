@@ -2,18 +2,13 @@
 import type { CommandLine } from 'cordon/commands'
 
 import { namesStore } from '../../options/store-help.js'
-import { openStore, teamOf } from '../../options/store-options.js'
+import { withStore } from '../../options/store-options.js'
 
 export const toolVersions = async (
-  { given, environment }: CommandLine,
+  line: CommandLine,
   command: string,
 ): Promise<ReadonlyMap<string, number> | undefined> => {
-  if (!namesStore(given.values)) return undefined
-  const store = await openStore(given, environment, command)
-  try {
-    const tools = await store.ask('listTools', { team: await teamOf(store, given, environment, command) })
-    return new Map(tools.map(({ key, version }) => [key, version]))
-  } finally {
-    await store.close()
-  }
+  if (!namesStore(line.given.values)) return undefined
+  const tools = await withStore(line, command, async (store, team) => store.ask('listTools', { team: await team() }))
+  return new Map(tools.map(({ key, version }) => [key, version]))
 }

@@ -1,7 +1,4 @@
 // `cordon why` for a call in the store of a team.
-import type { AnswerOf } from '../../store/index.js'
-
-import type { Arguments, CommandLine, Paint } from 'cordon/commands'
 import {
   jsonLine,
   paintFor,
@@ -15,32 +12,30 @@ import {
   wrapped,
   writeText,
 } from 'cordon/commands'
+import type { Arguments, CommandLine, Paint } from 'cordon/commands'
+
+import { namesStore } from '../../options/store-help.js'
+import { withStore } from '../../options/store-options.js'
+import type { AnswerOf } from '../../store/index.js'
 import { callIdOf } from '../calls.js'
 import { callerOf, renderBoundary, voteText } from '../question-text.js'
-import { namesStore } from '../../options/store-help.js'
-import { openStore, teamOf } from '../../options/store-options.js'
 
 const COMMAND = 'cordon why'
 
 /** Undefined: the call is in the audit log of this host. */
-export const whyStored = async ({ given, environment }: CommandLine): Promise<number | undefined> => {
+export const whyStored = async (line: CommandLine): Promise<number | undefined> => {
+  const { given, environment } = line
   const [wanted = '', ...more] = given.rest
   if (more.length > 0 || !isStored(wanted, given)) return undefined
-  const store = await openStore(given, environment, COMMAND)
-  try {
-    const team = () => teamOf(store, given, environment, COMMAND)
+  const wrong = (problem: string, fix?: string) => usage(problem, COMMAND, fix)
+  return withStore(line, COMMAND, async (store, team) => {
     const [last] = wanted === 'last' ? await store.ask('listInvocations', { team: await team(), most: 1 }) : []
-    const id =
-      last?.id ?? (await callIdOf({ store, team, wrong: (problem, fix) => usage(problem, COMMAND, fix) }, wanted))
+    const id = last?.id ?? (await callIdOf({ store, team, wrong }, wanted))
     const explained = await store.ask('explainInvocation', { id })
-    writeText(
-      STDOUT,
-      given.switches.has('json') ? jsonLine(explained) : renderExplanation(explained, paintFor(STDOUT, environment)),
-    )
+    const isJson = given.switches.has('json')
+    writeText(STDOUT, isJson ? jsonLine(explained) : renderExplanation(explained, paintFor(STDOUT, environment)))
     return 0
-  } finally {
-    await store.close()
-  }
+  })
 }
 
 /** Ids of the store are UUIDs of version 7, those of the log are not. An option may name the store too. */

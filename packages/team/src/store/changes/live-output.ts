@@ -1,11 +1,11 @@
 // The output of a call while it runs: appended by its runner, read and followed by others.
-import { markOf as notificationOf } from './changes.js'
-import type { Changes } from './changes.js'
 import type { Queryable } from '../engine.js'
 import { isFinal } from '../registry/call-answers.js'
 import type { Invocation, OutputPage } from '../registry/call-answers.js'
 import { requireStatus, storableText } from '../registry/invocations.js'
 import { callProcedure } from '../registry/statements.js'
+import { markOf as notificationOf } from './changes.js'
+import type { Changes } from './changes.js'
 
 export type OutputChunk = Omit<OutputPage['chunks'][number], 'mark'>
 export type OutputStream = OutputChunk['stream']

@@ -1,14 +1,12 @@
 // The queue that wakes runners, by graphile-worker. It only says that there may be a call. The database decides with
 // each claim whether the runner may run it.
 import { EventEmitter } from 'node:events'
-
 import type { WorkerPool } from 'graphile-worker'
 
 import { fail } from '../../errors/errors.js'
 import type { Engine } from '../engine.js'
 import { LOCK_MS, untilNotHeld } from '../engine/migrate.js'
 import { openPool } from '../engine/postgres-engine.js'
-import { createSlots } from './slots.js'
 
 const SCHEMA = 'cordon_queue'
 
@@ -163,3 +161,27 @@ export const openQueue = async ({ url, concurrency, ready, pollMs = POLL_MS }: Q
 
 const idOf = (payload: unknown): string =>
   typeof payload === 'object' && payload !== null && 'id' in payload && typeof payload.id === 'string' ? payload.id : ''
+
+/** Runs so much work at the same time. The rest waits. */
+interface Slots {
+  readonly during: <Result>(work: () => Promise<Result>) => Promise<Result>
+}
+
+const createSlots = (count: number): Slots => {
+  const waiting: (() => void)[] = []
+  let free = count
+  return {
+    during: async (work) => {
+      if (free > 0) free -= 1
+      else await new Promise<void>((resolve) => waiting.push(resolve))
+      try {
+        return await work()
+      } finally {
+        const next = waiting.shift()
+        // Handed on directly, so that nobody else takes the slot in between.
+        if (next === undefined) free += 1
+        else next()
+      }
+    },
+  }
+}

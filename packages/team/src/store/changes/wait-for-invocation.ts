@@ -1,11 +1,11 @@
 // Waits until a call of the registry is in a state.
 import { CordonError } from 'cordon/errors'
 
-import { markOf } from './changes.js'
-import type { Changes } from './changes.js'
 import type { Queryable } from '../engine.js'
 import type { Invocation } from '../registry/call-answers.js'
 import { requireInvocation } from '../registry/invocations.js'
+import { markOf } from './changes.js'
+import type { Changes } from './changes.js'
 
 export interface Waiting {
   readonly until: (invocation: Invocation) => boolean

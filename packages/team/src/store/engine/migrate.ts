@@ -2,7 +2,6 @@
 import { createHash } from 'node:crypto'
 import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-
 import { packageFolderOf } from 'cordon/runtime'
 
 import { fail } from '../../errors/errors.js'

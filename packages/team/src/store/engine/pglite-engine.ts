@@ -1,14 +1,13 @@
 // The embedded database: PGlite in a folder or in memory.
 import { existsSync, mkdirSync, readdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-
 import type { PGlite } from '@electric-sql/pglite'
+import { messageOf } from 'cordon/errors'
+import { tryLock } from 'cordon/runtime'
 
 import { fail } from '../../errors/errors.js'
-import { guardProgram } from './embedded-failure.js'
-import { engineOf } from './embedded-engine.js'
 import type { Engine } from '../engine.js'
-import { holdFolder } from './folder-hold.js'
+import { engineOf, guardProgram } from './embedded-engine.js'
 import { readImage, unpackImage } from './prepared-image.js'
 
 export interface PgliteSettings {
@@ -91,4 +90,24 @@ const startInMemory = async (): Promise<PGlite> => {
     startParams: [...Embedded.defaultStartParams, ...SETTINGS],
     ...(image === undefined ? {} : { loadDataDir: new File([image], 'image.tar', { type: 'application/x-tar' }) }),
   })
+}
+
+/** One process at a time opens the folder: holds it until the returned function is called. */
+export const holdFolder = (folder: string): (() => void) => {
+  const lock = lockOf(`${folder}.hold`)
+  if (lock.kind === 'taken') return lock.release
+  const { name, owner } = lock
+  throw fail('store-held', {
+    folder,
+    name,
+    owner: /^\d+:/.test(owner) ? `process ${owner.split(':')[0] ?? ''}` : owner,
+  })
+}
+
+const lockOf = (name: string): ReturnType<typeof tryLock> => {
+  try {
+    return tryLock(name)
+  } catch (error) {
+    throw fail('store-unavailable', { where: name, problem: messageOf(error) }, error)
+  }
 }

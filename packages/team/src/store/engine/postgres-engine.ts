@@ -1,12 +1,11 @@
 // A PostgreSQL server as an engine.
 import { createHash } from 'node:crypto'
-
+import { setTimeout as elapsed } from 'node:timers/promises'
 import type pg from 'pg'
 
 import { fail } from '../../errors/errors.js'
-import { guardAnswers, streamOf } from './answer-guard.js'
 import type { Engine, Session } from '../engine.js'
-import { givingUp } from './giving-up.js'
+import { guardAnswers, streamOf } from './answer-guard.js'
 import { storeError } from './sql-error.js'
 
 export interface PostgresSettings {
@@ -232,5 +231,43 @@ const withoutPassword = (url: string): string => {
   } catch {
     // The URL of a socket has no host, which `URL` refuses.
     return /^postgres(?:ql)?:\/\/[^:@/?#]*@?\/[^@]*$/.test(url) && !/password=/i.test(url) ? url : 'the given URL'
+  }
+}
+
+/** How long a cancellation may take before the connection is closed. */
+const ENDING_MS = 3_000
+/** A cancellation between two statements has no effect, so it is repeated. */
+const AGAIN_MS = 100
+
+/**
+ * Cancels the statement of a connection at the signal. The returned function ends that, and waits for a cancellation
+ * under way, which would otherwise meet the next user of the connection.
+ */
+const givingUp = (
+  client: pg.PoolClient,
+  signal: AbortSignal | undefined,
+  end: (backend: number) => Promise<void>,
+): (() => Promise<void>) => {
+  if (signal === undefined) return () => Promise.resolve()
+  const { processID } = client as unknown as { readonly processID: number }
+  const over = new AbortController()
+  let ending: Promise<void> = Promise.resolve()
+  const endAgain = async (): Promise<void> => {
+    const until = Date.now() + ENDING_MS
+    while (!over.signal.aborted) {
+      await Promise.race([end(processID).catch(() => undefined), elapsed(Math.max(1, until - Date.now()))])
+      if (Date.now() >= until)
+        streamOf(client).destroy(new Error('Connection terminated: nobody waits for it any more'))
+      await elapsed(AGAIN_MS, undefined, { signal: over.signal }).catch(() => undefined)
+    }
+  }
+  const giveUp = (): void => {
+    ending = endAgain()
+  }
+  signal.addEventListener('abort', giveUp, { once: true })
+  return async () => {
+    signal.removeEventListener('abort', giveUp)
+    over.abort()
+    await ending
   }
 }

@@ -4,7 +4,6 @@ import { mkdirSync, readFile, renameSync, rmSync, writeFile } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
-
 import { codeOf } from 'cordon/errors'
 import { packageFolderOf } from 'cordon/runtime'
 

@@ -1,5 +1,8 @@
 // Operations on calls, and on the questions about them.
 import { amount, anything, list, oneOf, optional, whole, withoutUndefined, yesOrNo } from 'cordon/shapes'
+
+import { markOf } from '../changes/changes.js'
+import { LONGEST_CHUNK, appendOutput, readOutput } from '../changes/live-output.js'
 import {
   approveInAdvance,
   approveQuestion,
@@ -8,19 +11,6 @@ import {
   rejectQuestion,
   showQuestion,
 } from '../registry/approvals.js'
-import { markOf } from '../changes/changes.js'
-import { explainInvocation, listInvocations } from '../registry/explanation.js'
-import {
-  beginInvocation,
-  cancelInvocation,
-  completeInvocation,
-  invokeTool,
-  requireInvocation,
-} from '../registry/invocations.js'
-import { LONGEST_CHUNK, appendOutput, readOutput } from '../changes/live-output.js'
-import { requireTool } from '../registry/registry.js'
-import { claimInvocations, sendHeartbeat } from '../registry/runners.js'
-import { callProcedure } from '../registry/statements.js'
 import {
   EXPLANATION,
   INVOCATION,
@@ -36,6 +26,17 @@ import {
   OUTPUT_STREAM,
 } from '../registry/call-answers.js'
 import type { OutputPage } from '../registry/call-answers.js'
+import { explainInvocation, listInvocations } from '../registry/explanation.js'
+import {
+  beginInvocation,
+  cancelInvocation,
+  completeInvocation,
+  invokeTool,
+  requireInvocation,
+} from '../registry/invocations.js'
+import { requireTool } from '../registry/registry.js'
+import { claimInvocations, sendHeartbeat } from '../registry/runners.js'
+import { callProcedure } from '../registry/statements.js'
 import {
   boundedList,
   boundedMapping,

@@ -1,12 +1,12 @@
 // All operations of the registry, in one table. It routes, checks and describes requests (OpenAPI).
+import type { Read, Shapes } from 'cordon/shapes'
+
 import { CALLS } from './calls.js'
+import type { Operation, Told } from './operation.js'
 import { PEOPLE } from './people.js'
 import { RECORD } from './record.js'
 import { RUNS } from './runs.js'
 import { TOOLS } from './tools.js'
-
-import type { Read, Shapes } from 'cordon/shapes'
-import type { Operation, Told } from './operation.js'
 
 export const OPERATIONS = { ...PEOPLE, ...TOOLS, ...CALLS, ...RUNS, ...RECORD } as const
 

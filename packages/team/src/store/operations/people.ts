@@ -1,5 +1,6 @@
 // Operations on members, stops, profiles, budgets, limits, credentials and tokens of a team.
 import { amount, oneOf, optional, whole, yesOrNo } from 'cordon/shapes'
+
 import { listCredentials } from '../registry/credentials.js'
 import {
   findSelf,
@@ -17,7 +18,6 @@ import {
 } from '../registry/members.js'
 import { addMember } from '../registry/registry.js'
 import { callProcedure, milliseconds } from '../registry/statements.js'
-import { createToken, listTokens } from '../registry/tokens.js'
 import {
   BUDGET,
   CREDENTIAL,
@@ -31,6 +31,7 @@ import {
   MEMBER_KIND,
   SCOPE,
 } from '../registry/team-answers.js'
+import { createToken, listTokens } from '../registry/tokens.js'
 import { boundedList, filledText, id, name, text, toolKey } from './field.js'
 import { BY, EVERYBODY, READ, READ_LOG, change, listOfTeam, operation } from './operation.js'
 

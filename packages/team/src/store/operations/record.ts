@@ -1,8 +1,9 @@
 // Operations on the audit log: read after a mark, verify, prune.
 import { list, optional, whole } from 'cordon/shapes'
-import { readRecord } from '../registry/record.js'
+
 import { DROPPED, RECORD_PAGE, RECORD_PROBLEM } from '../registry/call-answers.js'
 import type { RecordProblem } from '../registry/call-answers.js'
+import { readRecord } from '../registry/record.js'
 import { name, text } from './field.js'
 import { BY, READ_LOG, operation } from './operation.js'
 

@@ -1,8 +1,8 @@
 // Operations on runs of a team. `approve` and `reject` of calls.ts take the id of a run too.
 import { list, oneOf, optional, whole } from 'cordon/shapes'
+
 import { RUN_STATES, SHOWN_RUN, TEAM_RUN, THE_ID, THE_RUN_STATUS } from '../registry/call-answers.js'
 import { cancelRun, listRuns, showRun, startRun } from '../registry/team-runs.js'
-
 import { boundedMapping, filledText, id, name, text } from './field.js'
 import { BY, READ, isChangeOfIt, operation } from './operation.js'
 

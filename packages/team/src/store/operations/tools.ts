@@ -1,5 +1,6 @@
 // Operations on tools and their assignments.
 import { amount, oneOf, optional, valuesOf, whole, yesOrNo } from 'cordon/shapes'
+
 import { requireAgent } from '../registry/members.js'
 import {
   approveTool,
@@ -10,7 +11,6 @@ import {
   requireTool,
   revokeTool,
 } from '../registry/registry.js'
-
 import { callProcedure } from '../registry/statements.js'
 import { ASSIGNMENT, AUTH_METHODS, EGRESS_CLASS, PRICED, TOOL, TOOL_STATUS } from '../registry/team-answers.js'
 import { boundedList, boundedMapping, name, text, toolKey } from './field.js'
