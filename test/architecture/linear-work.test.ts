@@ -6,7 +6,7 @@ import { oneLine } from '../../packages/core/src/line/text/console-text.js'
 import { readBoundedJson } from '../../packages/core/src/gate/input/bounded-json.js'
 import { readCommand } from '../../packages/core/src/gate/commands/command-line.js'
 import { redactText } from '../../packages/core/src/runtime/events/redact.js'
-import { readEvents } from '../../packages/team/src/store/server-events.js'
+import { readEvents } from '../../packages/team/src/store/remote-access.js'
 import { expectLinear } from '../linear.js'
 
 const PIECES = [

@@ -5,9 +5,9 @@ import type { CommandLine } from 'cordon/commands'
 import { messageOf } from 'cordon/errors'
 
 import { fail } from '../errors/errors.js'
-import { sealingKeyOf } from '../options/sealing-key.js'
 import { runStoreCommand } from '../options/store-command.js'
 import type { CommandContext } from '../options/store-command.js'
+import { sealingKeyOf } from '../options/store-options.js'
 import { newSealingKey, sealCredential } from '../store/index.js'
 import { CREDENTIALS_HELP } from './help.js'
 

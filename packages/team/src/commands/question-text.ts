@@ -10,10 +10,10 @@ type Shown = Told<ShownQuestion>
 type Tool = Told<RegisteredTool>
 
 /** Undefined while the process that asked is alive, or where none waits. */
-export const callerText = (
-  { callerGoneSince: since }: Pick<Shown['question'], 'callerGoneSince'>,
-  now = Date.now(),
-): string | undefined => (since === null ? undefined : `gone, not heard for ${renderSpan(now - Date.parse(since))}`)
+export const callerText = ({
+  callerGoneSince: since,
+}: Pick<Shown['question'], 'callerGoneSince'>): string | undefined =>
+  since === null ? undefined : `gone, not heard for ${renderSpan(Date.now() - Date.parse(since))}`
 
 const CLASSES: Readonly<Record<string, string>> = {
   none: 'none: no network',
@@ -21,10 +21,11 @@ const CLASSES: Readonly<Record<string, string>> = {
   write: 'write: it may change something that cannot be undone',
 }
 
-export const renderQuestion = (shown: Shown, paint: Paint, now = Date.now()): string => {
+export const renderQuestion = (shown: Shown, paint: Paint): string => {
+  const now = Date.now()
   const { question, invocation, tool, run, votes, inputText } = shown
   const { status, expiresAt } = question
-  const goneText = status === 'pending' ? callerText(question, now) : undefined
+  const goneText = status === 'pending' ? callerText(question) : undefined
   const answers = votes.map(
     (vote) =>
       `${vote.verdict === 'approve' ? 'yes' : 'no'} by ${voterOf(vote)}${vote.reason === null ? '' : ` (${vote.reason})`}`,

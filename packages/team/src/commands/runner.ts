@@ -24,7 +24,7 @@ import type { OwnFile } from 'cordon/runtime'
 import { withoutUndefined } from 'cordon/shapes'
 
 import { fail } from '../errors/errors.js'
-import { sealingKeyOf } from '../options/sealing-key.js'
+import { sealingKeyOf } from '../options/store-options.js'
 import type { RunnerNews, RunnerOptions } from '../runner/runner-options.js'
 import { startRunner } from '../runner/start-runner.js'
 import type { Runner } from '../runner/start-runner.js'

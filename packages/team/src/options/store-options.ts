@@ -1,5 +1,5 @@
 // The options of all store commands: which store they use, and as which member.
-import { existsSync, lstatSync, mkdirSync, mkdtempSync, readFileSync, rmdirSync } from 'node:fs'
+import { existsSync, lstatSync, mkdirSync, mkdtempSync, readFileSync, rmdirSync, statSync } from 'node:fs'
 import { homedir, userInfo } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { stateFolderOf, usage } from 'cordon/commands'
@@ -14,6 +14,7 @@ import {
   openPostgres,
   openRemoteAccess,
   requirePrepared,
+  parseSealingKey,
 } from '../store/index.js'
 import type { Engine, StoreAccess } from '../store/index.js'
 import { STORE_PLACES } from './store-help.js'
@@ -49,7 +50,7 @@ export const placeOf = (
 export const socketOf = (folder: string): string => join(folder, 'socket')
 const dataOf = (folder: string): string => join(folder, 'data')
 
-export const isStore = (folder: string): boolean => existsSync(dataOf(folder))
+const isStore = (folder: string): boolean => existsSync(dataOf(folder))
 
 /** One folder at a time: below /proc a recursive mkdir of Node never ends. */
 export const makeStoreFolder = (folder: string): void => {
@@ -186,4 +187,22 @@ const teamOf = async (
       'name one of them: --team NAME',
     )
   return only.team
+}
+
+// Reads the key for sealed credentials of a store.
+/** Undefined if none is named. */
+export const sealingKeyOf = (file: string | undefined, environment: Environment): Buffer | undefined => {
+  const path = file ?? environment['CORDON_KEY_FILE']
+  if (path === undefined || path === '') return undefined
+  const problem = (text: string, error?: unknown) => fail('sealing-key-invalid', { problem: text }, error)
+  let text: string
+  try {
+    const { mode } = statSync(path)
+    if ((mode & 0o077) !== 0) throw problem(`${path} can be read by others`)
+    text = readFileSync(path, 'utf8')
+  } catch (error) {
+    if (error instanceof Error && 'syscall' in error) throw problem(`${path} cannot be read: ${error.message}`, error)
+    throw error
+  }
+  return parseSealingKey(text, path)
 }

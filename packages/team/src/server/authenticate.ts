@@ -33,10 +33,7 @@ export const knowCaller = async (
     return { caller: { kind: 'somebody', actor: named }, holder: undefined }
   }
   if (actor !== undefined && authorization !== undefined)
-    throw fail('request-refused', {
-      problem: 'a token speaks for one member, and Cordon-Actor names another',
-      fix: 'leave it out',
-    })
+    throw refused('a token speaks for one member, and Cordon-Actor names another', 'leave it out')
   const token = /^Bearer ([A-Za-z0-9_-]{1,200})$/i.exec(authorization ?? '')?.[1]
   if (token === undefined)
     throw fail('request-unauthenticated', {
@@ -58,25 +55,22 @@ export const requireKind = (holder: TokenHolder | undefined, { who, summary }: A
   if (holder === undefined) return
   const { actor, team, kinds } = holder
   if (who === 'owner')
-    throw fail('request-refused', {
-      problem: `only the owner of the store may do this: ${summary}`,
-      fix:
-        'use the socket of the server, as the user that it runs as (in front of a database it has one with ' +
+    throw refused(
+      `only the owner of the store may do this: ${summary}`,
+      'use the socket of the server, as the user that it runs as (in front of a database it has one with ' +
         '--socket PATH), or the database itself: --database URL',
-    })
+    )
   if (!who.some((kind) => kinds.includes(kind)))
-    throw fail('request-refused', {
-      problem: `${actor} is ${kinds.join(' and ')} of ${team}; needed is ${who.join(' or ')}`,
-      fix: 'ask with the token of one who is',
-    })
+    throw refused(
+      `${actor} is ${kinds.join(' and ')} of ${team}; needed is ${who.join(' or ')}`,
+      'ask with the token of one who is',
+    )
 }
 
 export const requireTeam = (holder: TokenHolder | undefined, { team: named }: { readonly team?: unknown }): void => {
   if (holder === undefined || named === undefined) return
   const { actor, team } = holder
-  if (named !== team)
-    throw fail('request-refused', {
-      problem: `this token speaks for ${actor} in ${team} only`,
-      fix: `name the team ${team}`,
-    })
+  if (named !== team) throw refused(`this token speaks for ${actor} in ${team} only`, `name the team ${team}`)
 }
+
+const refused = (problem: string, fix: string) => fail('request-refused', { problem, fix })

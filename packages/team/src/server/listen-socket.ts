@@ -1,7 +1,9 @@
 // Listens on a Unix socket that only this process's user can connect to. Node cannot ask the kernel who connected.
+import { once } from 'node:events'
 import { chmodSync, lstatSync, unlinkSync } from 'node:fs'
 import { connect } from 'node:net'
 import type { Server } from 'node:net'
+import { messageOf } from 'cordon/errors'
 
 import { fail } from '../errors/errors.js'
 
@@ -16,12 +18,10 @@ export const listenOnSocket = async (server: Server, path: string): Promise<void
   // The umask makes the socket private from the first moment.
   const before = process.umask(0o777 & ~PRIVATE)
   try {
-    await new Promise<void>((resolve, reject) => {
-      server.once('error', (error) => {
-        reject(refused(path, error.message, 'see that the folder is there and yours', error))
-      })
-      server.listen(path, resolve)
-    })
+    server.listen(path)
+    await once(server, 'listening')
+  } catch (error) {
+    throw refused(path, messageOf(error), 'see that the folder is there and yours', error)
   } finally {
     process.umask(before)
   }

@@ -54,24 +54,26 @@ export const invalid = (problem: string): CordonError =>
 /** Seconds after which a client may retry, by status. */
 export const RETRY_AFTER: Readonly<Record<number, string>> = { 429: '1', 503: '2' }
 
+/** Clients learn that an internal error happened, and nothing else. */
+const INTERNAL = {
+  code: 'unexpected',
+  message: 'something went wrong in the server, which has it in its log',
+  fix: undefined,
+  params: {},
+}
+
 /** Details about the database go only to the log, because unauthenticated clients see this answer too. */
 const AWAY = fail('store-unavailable', { where: 'this server', problem: 'its database does not answer' })
 
 const FULL = fail('store-full', { where: 'this server', problem: 'it cannot be written to' })
 
-/** Clients learn that an internal error happened, and nothing else. */
+const shownOf = (error: unknown): Pick<CordonError, 'code' | 'message' | 'fix' | 'params'> => {
+  if (!(error instanceof CordonError)) return INTERNAL
+  return error.code === 'store-unavailable' ? AWAY : error.code === 'store-full' ? FULL : error
+}
+
 export const problemOf = (error: unknown): Problem => {
-  if (!(error instanceof CordonError))
-    return {
-      type: 'urn:cordon:error:unexpected',
-      title: 'unexpected',
-      status: UNEXPECTED,
-      detail: 'something went wrong in the server, which has it in its log',
-      code: 'unexpected',
-      params: {},
-    }
-  const { code, message, fix, params } =
-    error.code === 'store-unavailable' ? AWAY : error.code === 'store-full' ? FULL : error
+  const { code, message, fix, params } = shownOf(error)
   return {
     type: `urn:cordon:error:${code}`,
     title: code,

@@ -25,15 +25,13 @@ const ASK_AGAIN_MS = 2_000
 /** As `agents.fn_notify` computes it. */
 export const markOf = (id: string): string => createHash('sha256').update(id).digest('hex').slice(0, 32)
 
-interface ChangesSettings {
-  readonly askAgainMs?: number
-  readonly channels?: readonly Channel[]
-}
-
 /** Make one for an engine: each uses a connection of its own to listen. */
 export const watchChanges = (
   engine: Engine,
-  { askAgainMs = ASK_AGAIN_MS, channels = CHANNELS }: ChangesSettings = {},
+  {
+    askAgainMs = ASK_AGAIN_MS,
+    channels = CHANNELS,
+  }: { readonly askAgainMs?: number; readonly channels?: readonly Channel[] } = {},
 ): Changes => {
   const waiting = new Set<(notification: string, channel: Channel) => void>()
   let started: Promise<() => Promise<void>> | undefined

@@ -89,7 +89,7 @@ export const openQueue = async ({ url, concurrency, ready, pollMs = POLL_MS }: Q
     keepAlive: true,
   })
   const logger = new Logger(() => () => undefined)
-  const slots = createSlots(concurrency)
+  const inSlot = createSlots(concurrency)
   const retired = new Set<Promise<unknown>>()
   let current: { readonly workers: WorkerPool; readonly tasks: readonly string[] } | undefined
   let pause = PAUSES_MS.first
@@ -109,7 +109,7 @@ export const openQueue = async ({ url, concurrency, ready, pollMs = POLL_MS }: Q
     retire()
     if (tasks.length === 0) return
     const events = new EventEmitter()
-    const work = (payload: unknown) => slots.during(() => ready(idOf(payload)))
+    const work = (payload: unknown) => inSlot(() => ready(idOf(payload)))
     const workers = runTaskList(
       {
         logger,
@@ -135,12 +135,10 @@ export const openQueue = async ({ url, concurrency, ready, pollMs = POLL_MS }: Q
     }
     events.on('worker:getJob:error', replace)
     events.on('pool:fatalError', replace)
-    events.on('worker:getJob:empty', () => {
-      pause = PAUSES_MS.first
-    })
-    events.on('job:start', () => {
-      pause = PAUSES_MS.first
-    })
+    for (const event of ['worker:getJob:empty', 'job:start'])
+      events.on(event, () => {
+        pause = PAUSES_MS.first
+      })
     void workers.promise.then(replace, replace)
   }
 
@@ -163,25 +161,19 @@ const idOf = (payload: unknown): string =>
   typeof payload === 'object' && payload !== null && 'id' in payload && typeof payload.id === 'string' ? payload.id : ''
 
 /** Runs so much work at the same time. The rest waits. */
-interface Slots {
-  readonly during: <Result>(work: () => Promise<Result>) => Promise<Result>
-}
-
-const createSlots = (count: number): Slots => {
+const createSlots = (count: number): (<Result>(work: () => Promise<Result>) => Promise<Result>) => {
   const waiting: (() => void)[] = []
   let free = count
-  return {
-    during: async (work) => {
-      if (free > 0) free -= 1
-      else await new Promise<void>((resolve) => waiting.push(resolve))
-      try {
-        return await work()
-      } finally {
-        const next = waiting.shift()
-        // Handed on directly, so that nobody else takes the slot in between.
-        if (next === undefined) free += 1
-        else next()
-      }
-    },
+  return async (work) => {
+    if (free > 0) free -= 1
+    else await new Promise<void>((resolve) => waiting.push(resolve))
+    try {
+      return await work()
+    } finally {
+      const next = waiting.shift()
+      // Handed on directly, so that nobody else takes the slot in between.
+      if (next === undefined) free += 1
+      else next()
+    }
   }
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { packageFolderOf } from 'cordon/runtime'
 
 import { fail } from '../../errors/errors.js'
-import type { Engine, Session } from '../engine.js'
+import type { Engine, Queryable, Session } from '../engine.js'
 
 export interface Migration {
   readonly number: number
@@ -86,7 +86,7 @@ const applyMissing = async (
     grant select on cordon_migrations.applied to public;
     lock table cordon_migrations.applied in share row exclusive mode;
     set local lock_timeout = ${String(LOCK_MS)}`)
-  const missing = notIn(await query<Applied>('select number, hash from cordon_migrations.applied'), migrations)
+  const missing = await missingOf({ query }, migrations)
   for (const { number, name, text, hash } of missing) {
     await execute(text)
     await query('insert into cordon_migrations.applied (number, name, hash) values ($1, $2, $3)', [number, name, hash])
@@ -125,24 +125,17 @@ const lackOf = (missing: readonly Migration[], migrations: readonly Migration[])
     ? 'it has no store of Cordon'
     : `it has an older version, without ${missing.map(({ name }) => name).join(', ')}`
 
-interface Applied {
-  readonly number: number
-  readonly hash: string
-}
-
-const missingOf = async ({ query }: Engine, migrations: readonly Migration[]): Promise<readonly Migration[]> => {
+/** The migrations to apply. Throws if the database has unknown or different ones. */
+const missingOf = async ({ query }: Queryable, migrations: readonly Migration[]): Promise<readonly Migration[]> => {
   const [there] = await query<{ isThere: boolean }>(
     `select to_regclass('cordon_migrations.applied') is not null as "isThere"`,
   )
-  return there?.isThere === true
-    ? notIn(await query<Applied>('select number, hash from cordon_migrations.applied'), migrations)
-    : migrations
-}
-
-/** The migrations to apply. Throws if the database has unknown or different ones. */
-const notIn = (applied: readonly Applied[], migrations: readonly Migration[]): readonly Migration[] => {
+  if (there?.isThere !== true) return migrations
+  const applied = await query<Pick<Migration, 'number' | 'hash'>>(
+    'select number, hash from cordon_migrations.applied order by number',
+  )
   const known = new Map(migrations.map((migration) => [migration.number, migration]))
-  for (const { number, hash } of [...applied].sort((one, other) => one.number - other.number)) {
+  for (const { number, hash } of applied) {
     const migration = known.get(number)
     if (migration === undefined)
       throw fail('store-newer', { found: String(number), known: String(migrations.at(-1)?.number ?? 0) })

@@ -36,8 +36,6 @@ const LONGEST_PAUSE_MS = 10_000
 /** Clients of `cordon serve` have the same bound. */
 const MOST_ANSWER_BYTES = 64 * 1024 * 1024
 
-type Driver = typeof pg
-
 /** A PostgreSQL server. The first query loads the driver and connects. */
 export const openPostgres = ({
   url,
@@ -120,8 +118,8 @@ export const openPostgres = ({
     where,
     ...sessionOf(pool),
     transaction,
-    listen: async (channels, heard) => {
-      const stop = await told(() => keepListening({ url, channels, heard, retryMs }))
+    listen: async (...listening) => {
+      const stop = await told(() => keepListening(url, retryMs, listening))
       const once = async (): Promise<void> => {
         stops.delete(once)
         await stop()
@@ -150,7 +148,7 @@ const prepared = (text: string): { readonly text: string; readonly name?: string
 const ONLY_A_FUNCTION = /^select (?:[\w", :()]+ from )?agents\.fn_\w+\([^()]*\)(?: as value)?$/
 const NAMES = new Map<string, string>()
 
-const driver = async (): Promise<Driver> => (await import('pg')).default
+const driver = async (): Promise<typeof pg> => (await import('pg')).default
 
 /** @internal The types of the driver would be missing in a project that has only Cordon. */
 export const openPool = async (settings: pg.PoolConfig, mostAnswerBytes = MOST_ANSWER_BYTES): Promise<pg.Pool> => {
@@ -172,15 +170,12 @@ const limitsOf = ({ statementMs, lockMs, idleMs, connectMs }: PostgresLimits): p
   connectionTimeoutMillis: connectMs,
 })
 
-interface Listening {
-  readonly url: string
-  readonly channels: readonly string[]
-  readonly heard: (payload: string, channel: string) => void
-  readonly retryMs: number
-}
-
 /** Reconnects when the connection breaks. Notifications in between are lost, so listeners also poll. */
-const keepListening = async ({ url, channels, heard, retryMs }: Listening): Promise<() => Promise<void>> => {
+const keepListening = async (
+  url: string,
+  retryMs: number,
+  [channels, heard]: Parameters<Engine['listen']>,
+): ReturnType<Engine['listen']> => {
   const { Client, escapeIdentifier } = await driver()
   let current: pg.Client | undefined
   let isOver = false

@@ -1,6 +1,6 @@
 // Questions to people about calls and runs, their answers, and standing approvals.
 import type { Queryable } from '../engine.js'
-import { missing } from '../engine/ways-out.js'
+import { missing } from '../engine/sql-error.js'
 import { QUESTION, STANDING_APPROVAL, VOTE } from './call-answers.js'
 import type { ListedQuestion, ShownQuestion, Vote } from './call-answers.js'
 import { approveInvocation, inputTextOf, rejectInvocation, requireInvocation } from './invocations.js'

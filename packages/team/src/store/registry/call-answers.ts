@@ -1,7 +1,7 @@
 // Calls, questions, runs and the audit log as the registry answers them: their types, and the schemas of the API.
 import { anything, called, count, fields, list, mapping, number, oneOf, orNull, text, yesOrNo } from 'cordon/shapes'
 
-import { EGRESS_CLASS, TOOL, aTime, anId, digits } from './team-answers.js'
+import { EGRESS_CLASS, TOOL, aTime, anId, digits, named } from './team-answers.js'
 import type { RowOf } from './team-answers.js'
 
 export const INVOCATION_STATES = [
@@ -60,12 +60,14 @@ const CALL_PARTS = {
   costDeviates: orNull(yesOrNo()),
 }
 /** A call without the parts that may be large, and with the beginning of its error. */
-export const LISTED_CALL = called('ListedCall', fields(CALL_PARTS))
+export const LISTED_CALL = named('ListedCall', CALL_PARTS)
 export type ListedCall = RowOf<typeof LISTED_CALL>
-export const INVOCATION = called(
-  'Invocation',
-  fields({ ...CALL_PARTS, input: anything(), output: anything(), usage: orNull(mapping()) }),
-)
+export const INVOCATION = named('Invocation', {
+  ...CALL_PARTS,
+  input: anything(),
+  output: anything(),
+  usage: orNull(mapping()),
+})
 /** One call, as the database has it. */
 export type Invocation = RowOf<typeof INVOCATION>
 
@@ -97,132 +99,111 @@ const QUESTION_PARTS = {
 }
 export const QUESTION = fields(QUESTION_PARTS)
 
-export const VOTE = called(
-  'Vote',
-  fields({
-    voter: text(),
-    verdict: oneOf('approve', 'reject'),
-    reason: orNull(text()),
-    at: aTime(),
-    /** The token that was used. Null for a login of the database, and for a member named at the socket of a server. */
-    tokenId: orNull(anId()),
-    tokenLabel: orNull(text()),
-    tokenMadeBy: orNull(text()),
-  }),
-)
+export const VOTE = named('Vote', {
+  voter: text(),
+  verdict: oneOf('approve', 'reject'),
+  reason: orNull(text()),
+  at: aTime(),
+  /** The token that was used. Null for a login of the database, and for a member named at the socket of a server. */
+  tokenId: orNull(anId()),
+  tokenLabel: orNull(text()),
+  tokenMadeBy: orNull(text()),
+})
 export type Vote = RowOf<typeof VOTE>
 
 /** `waiting`: how many questions of the same agent wait in the team. */
-export const LISTED_QUESTION = called('Question', fields({ ...QUESTION_PARTS, waiting: count() }))
+export const LISTED_QUESTION = named('Question', { ...QUESTION_PARTS, waiting: count() })
 export type ListedQuestion = RowOf<typeof LISTED_QUESTION>
 /** Everything that somebody has to see before they answer. */
-export const SHOWN_QUESTION = called(
-  'ShownQuestion',
-  fields({
-    question: fields({ ...QUESTION_PARTS, status: text() }),
-    votes: list(VOTE),
-    invocation: orNull(INVOCATION),
-    /** The arguments as the database has them. JavaScript would round some numbers. */
-    inputText: orNull(text()),
-    /** Null where the tool has changed since the call was asked for. Then the call cannot run. */
-    tool: orNull(TOOL),
-    run: orNull(fields({ name: text(), planText: text() })),
-  }),
-)
+export const SHOWN_QUESTION = named('ShownQuestion', {
+  question: fields({ ...QUESTION_PARTS, status: text() }),
+  votes: list(VOTE),
+  invocation: orNull(INVOCATION),
+  /** The arguments as the database has them. JavaScript would round some numbers. */
+  inputText: orNull(text()),
+  /** Null where the tool has changed since the call was asked for. Then the call cannot run. */
+  tool: orNull(TOOL),
+  run: orNull(fields({ name: text(), planText: text() })),
+})
 export type ShownQuestion = RowOf<typeof SHOWN_QUESTION>
 
-export const TEAM_RUN = called(
-  'TeamRun',
-  fields({
-    id: anId(),
-    owner: text(),
-    name: text(),
-    status: oneOf(...RUN_STATES),
-    startedBy: text(),
-    planHash: text(),
-    expiresAt: aTime(),
-    createdAt: aTime(),
-  }),
-)
+export const TEAM_RUN = named('TeamRun', {
+  id: anId(),
+  owner: text(),
+  name: text(),
+  status: oneOf(...RUN_STATES),
+  startedBy: text(),
+  planHash: text(),
+  expiresAt: aTime(),
+  createdAt: aTime(),
+})
 export type TeamRun = RowOf<typeof TEAM_RUN>
-export const SHOWN_RUN = called(
-  'ShownRun',
-  fields({
-    run: TEAM_RUN,
-    planText: text(),
-    question: fields({ ...QUESTION_PARTS, status: text() }),
-    votes: list(VOTE),
-    /** Calls that the reader may see, newest first. */
-    calls: list(
-      fields({ id: anId(), tool: text(), agent: text(), step: orNull(text()), status: text(), createdAt: aTime() }),
-    ),
-  }),
-)
+export const SHOWN_RUN = named('ShownRun', {
+  run: TEAM_RUN,
+  planText: text(),
+  question: fields({ ...QUESTION_PARTS, status: text() }),
+  votes: list(VOTE),
+  /** Calls that the reader may see, newest first. */
+  calls: list(
+    fields({ id: anId(), tool: text(), agent: text(), step: orNull(text()), status: text(), createdAt: aTime() }),
+  ),
+})
 export type ShownRun = RowOf<typeof SHOWN_RUN>
 export const THE_RUN_STATUS = fields({ status: oneOf(...RUN_STATES) })
 
-export const STANDING_APPROVAL = called(
-  'StandingApproval',
-  fields({
-    id: anId(),
-    tool: text(),
-    toolVersion: count(),
-    agent: orNull(text()),
-    arguments: anything(),
-    usesLeft: count(),
-    expiresAt: aTime(),
-    author: text(),
-    reason: text(),
-  }),
-)
+export const STANDING_APPROVAL = named('StandingApproval', {
+  id: anId(),
+  tool: text(),
+  toolVersion: count(),
+  agent: orNull(text()),
+  arguments: anything(),
+  usesLeft: count(),
+  expiresAt: aTime(),
+  author: text(),
+  reason: text(),
+})
 
 export const OUTPUT_STREAM = oneOf('stdout', 'stderr', 'progress')
-export const OUTPUT_PAGE = called(
-  'OutputPage',
-  fields({
-    /** `skipped`: characters before the chunk that are not shown. */
-    chunks: list(fields({ stream: OUTPUT_STREAM, content: text(), skipped: count(), mark: text() })),
-    /** The mark to go on after. It is the same as before where there is nothing new. */
-    after: text(),
-    status: STATUS,
-    isOver: yesOrNo(),
-  }),
-)
+export const OUTPUT_PAGE = named('OutputPage', {
+  /** `skipped`: characters before the chunk that are not shown. */
+  chunks: list(fields({ stream: OUTPUT_STREAM, content: text(), skipped: count(), mark: text() })),
+  /** The mark to go on after. It is the same as before where there is nothing new. */
+  after: text(),
+  status: STATUS,
+  isOver: yesOrNo(),
+})
 export type OutputPage = RowOf<typeof OUTPUT_PAGE>
 
-export const EXPLANATION = called(
-  'Explanation',
-  fields({
-    invocation: INVOCATION,
-    inputText: text(),
-    /** Null where the tool has changed since the call was asked for. */
-    tool: orNull(TOOL),
-    questions: list(
-      fields({
-        id: anId(),
-        status: text(),
-        why: text(),
-        needed: count(),
-        createdAt: aTime(),
-        decidedAt: orNull(aTime()),
-      }),
-    ),
-    votes: list(VOTE),
-    evaluations: list(fields({ at: aTime(), point: text(), type: text(), verdict: text(), reason: text() })),
-    /** Only admins and operators see entries of the audit log. */
-    events: list(
-      fields({
-        at: aTime(),
-        type: text(),
-        actor: text(),
-        details: anything(),
-        chain: count(),
-        sequence: digits(),
-        hash: text(),
-      }),
-    ),
-  }),
-)
+export const EXPLANATION = named('Explanation', {
+  invocation: INVOCATION,
+  inputText: text(),
+  /** Null where the tool has changed since the call was asked for. */
+  tool: orNull(TOOL),
+  questions: list(
+    fields({
+      id: anId(),
+      status: text(),
+      why: text(),
+      needed: count(),
+      createdAt: aTime(),
+      decidedAt: orNull(aTime()),
+    }),
+  ),
+  votes: list(VOTE),
+  evaluations: list(fields({ at: aTime(), point: text(), type: text(), verdict: text(), reason: text() })),
+  /** Only admins and operators see entries of the audit log. */
+  events: list(
+    fields({
+      at: aTime(),
+      type: text(),
+      actor: text(),
+      details: anything(),
+      chain: count(),
+      sequence: digits(),
+      hash: text(),
+    }),
+  ),
+})
 export type Explanation = RowOf<typeof EXPLANATION>
 
 export const ENTRY = fields({
@@ -238,11 +219,13 @@ export const ENTRY = fields({
   previousHash: text(),
   hash: text(),
 })
-export const RECORD_PAGE = called('RecordPage', fields({ entries: list(ENTRY), after: text() }))
+export const RECORD_PAGE = named('RecordPage', { entries: list(ENTRY), after: text() })
 export type RecordPage = RowOf<typeof RECORD_PAGE>
-export const RECORD_PROBLEM = called(
-  'RecordProblem',
-  fields({ owner: text(), chain: count(), sequence: digits(), problem: text() }),
-)
+export const RECORD_PROBLEM = named('RecordProblem', {
+  owner: text(),
+  chain: count(),
+  sequence: digits(),
+  problem: text(),
+})
 export type RecordProblem = RowOf<typeof RECORD_PROBLEM>
 export const DROPPED = fields({ dropped: list(text()) })

@@ -2,7 +2,7 @@
 import { CordonError } from 'cordon/errors'
 
 import type { Queryable } from '../engine.js'
-import { missing } from '../engine/ways-out.js'
+import { missing } from '../engine/sql-error.js'
 import { INVOCATION, LISTED_CALL } from './call-answers.js'
 import type { Invocation, InvocationStatus } from './call-answers.js'
 import { callFunction, callProcedure, columnsOf, jsonText, milliseconds } from './statements.js'
@@ -38,9 +38,9 @@ export interface InvocationRequest {
 export const invokeTool = async (
   session: Queryable,
   { toolId, agent, input, teamRunId, stepId, costEstimate, validMs, dispatch, request }: InvocationRequest,
-): Promise<string> => {
-  try {
-    return await callFunction(session, request === undefined ? 'fn_invoke_tool' : 'fn_invoke_tool_once', {
+): Promise<string> =>
+  recordingRefusals(session, toolId, agent, () =>
+    callFunction(session, request === undefined ? 'fn_invoke_tool' : 'fn_invoke_tool_once', {
       request,
       run: teamRunId ?? null,
       tool: toolId,
@@ -50,12 +50,8 @@ export const invokeTool = async (
       costEstimate,
       valid: validMs === undefined ? undefined : milliseconds(validMs),
       dispatch,
-    })
-  } catch (error) {
-    await recordRefusal(session, toolId, agent, error)
-    throw error
-  }
-}
+    }),
+  )
 
 export interface BegunRequest extends Omit<InvocationRequest, 'dispatch'> {
   readonly request: string
@@ -71,8 +67,8 @@ const DEFAULT_VALID_MS = 3_600_000
 export const beginInvocation = async (
   session: Queryable,
   { request, teamRunId, toolId, version, agent, input, runner, stepId, costEstimate, validMs }: BegunRequest,
-): Promise<Invocation> => {
-  try {
+): Promise<Invocation> =>
+  recordingRefusals(session, toolId, agent, async () => {
     const [begun] = await session.query<Invocation>(
       `select ${INVOCATION_COLUMNS} from agents.fn_begin_tool_invocation($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
       [
@@ -81,22 +77,30 @@ export const beginInvocation = async (
       ],
     )
     return begun as Invocation
-  } catch (error) {
-    await recordRefusal(session, toolId, agent, error)
-    throw error
-  }
-}
+  })
 
 /** The causes of a refusal (`fn_make_invocation` and the functions that it calls) that the audit log records. */
 const CAUSES: ReadonlySet<unknown> = new Set(['assignment', 'profile', 'schema', 'budget', 'kill_switch', 'waiting'])
 
 /** The error rolled back everything that was written with it, so the refusal is recorded afterwards. */
-const recordRefusal = async (session: Queryable, tool: string, agent: string, error: unknown): Promise<void> => {
-  if (!(error instanceof CordonError)) return
-  const { detail: type } = Object(error.cause) as { readonly detail?: unknown }
-  // Refused to strangers: the log of a team has no entries of theirs.
-  if (CAUSES.has(type))
-    await callProcedure(session, 'fn_note_refusal', { tool, agent, type, reason: error.message }).catch(() => undefined)
+const recordingRefusals = async <Result>(
+  session: Queryable,
+  tool: string,
+  agent: string,
+  ask: () => Promise<Result>,
+): Promise<Result> => {
+  try {
+    return await ask()
+  } catch (error) {
+    if (!(error instanceof CordonError)) throw error
+    const { detail: type } = Object(error.cause) as { readonly detail?: unknown }
+    // Refused to strangers: the log of a team has no entries of theirs.
+    if (CAUSES.has(type)) {
+      const refusal = { tool, agent, type, reason: error.message }
+      await callProcedure(session, 'fn_note_refusal', refusal).catch(() => undefined)
+    }
+    throw error
+  }
 }
 
 /** One partition is read, because the id carries the time of the call. */

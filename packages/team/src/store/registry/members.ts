@@ -3,7 +3,7 @@ import { nearestKey } from 'cordon/policy'
 
 import { fail } from '../../errors/errors.js'
 import type { Queryable } from '../engine.js'
-import { missing } from '../engine/ways-out.js'
+import { missing } from '../engine/sql-error.js'
 import { thenRejectSuperseded } from './registry.js'
 import { callProcedure, listFrom } from './statements.js'
 import { BUDGET, MEMBER, PROFILE, STOP, WAITING_LIMIT } from './team-answers.js'

@@ -1,7 +1,7 @@
 // The audit log of a team, after a mark.
 import { fail } from '../../errors/errors.js'
 import type { Queryable } from '../engine.js'
-import { refused } from '../engine/ways-out.js'
+import { refused } from '../engine/sql-error.js'
 import { ENTRY } from './call-answers.js'
 import type { RecordPage } from './call-answers.js'
 import { columnsOf } from './statements.js'

@@ -4,7 +4,7 @@ import { beyond, describeWitness, parsePolicy, TOOL_KINDS } from 'cordon/policy'
 import type { ToolKind } from 'cordon/policy'
 
 import type { Queryable } from '../engine.js'
-import { missing } from '../engine/ways-out.js'
+import { missing } from '../engine/sql-error.js'
 import type { Invocation } from './call-answers.js'
 import { callFunction, callProcedure, columnsOf, jsonText, listFrom } from './statements.js'
 import { ASSIGNMENT, TOOL } from './team-answers.js'

@@ -14,7 +14,7 @@ import {
   valuesOf,
   yesOrNo,
 } from 'cordon/shapes'
-import type { Shape, Shaped } from 'cordon/shapes'
+import type { Read, Shape, Shaped, Shapes } from 'cordon/shapes'
 
 type TimeText = string & { readonly brand: 'TimeText' }
 
@@ -29,6 +29,10 @@ type Row<Value> = Value extends TimeText
         ? { readonly [Key in keyof Value]: Row<Value[Key]> }
         : Value
 export type RowOf<Of> = Row<Shaped<Of>>
+
+/** A mapping with a schema of its own in the API. */
+export const named = <const Parts extends Shapes>(name: string, parts: Parts): Shape<Read<Parts>> =>
+  called(name, fields(parts))
 
 export const anId = (): Shape<string> => text({ format: 'uuid' })
 export const aTime = (): Shape<TimeText> => text({ format: 'date-time' }) as Shape<TimeText>
@@ -50,126 +54,107 @@ export type MemberKind = Shaped<typeof MEMBER_KIND>
 export const SCOPE = oneOf('all', 'agent', 'tool', 'profile')
 export const EGRESS_CLASS = oneOf('none', 'read_only', 'write')
 export const TOOL_STATUS = oneOf('active', 'disabled', 'deprecated')
-export const SELF = called(
-  'Self',
-  fields({ actor: text(), teams: list(fields({ team: text(), kinds: list(MEMBER_KIND) })) }),
-)
+export const SELF = named('Self', { actor: text(), teams: list(fields({ team: text(), kinds: list(MEMBER_KIND) })) })
 export type Self = RowOf<typeof SELF>
 
-export const MEMBER = called('Member', fields({ actor: text(), kinds: list(MEMBER_KIND) }))
+export const MEMBER = named('Member', { actor: text(), kinds: list(MEMBER_KIND) })
 
-export const STOP = called(
-  'Stop',
-  fields({
-    scope: SCOPE,
-    subject: text(),
-    state: oneOf('kill', 'pause'),
-    reason: text(),
-    author: text(),
-    since: aTime(),
-  }),
-)
+export const STOP = named('Stop', {
+  scope: SCOPE,
+  subject: text(),
+  state: oneOf('kill', 'pause'),
+  reason: text(),
+  author: text(),
+  since: aTime(),
+})
 export type Stop = RowOf<typeof STOP>
 
-export const PROFILE = called(
-  'Profile',
-  fields({
-    name: text(),
-    allowTools: orNull(list(text())),
-    denyTools: list(text()),
-    toolGroups: orNull(list(text())),
-    /** Every call of these needs approval, whatever the tool says. */
-    askTools: list(text()),
-    requiresApproval: yesOrNo(),
-    isDefault: yesOrNo(),
-  }),
-)
+export const PROFILE = named('Profile', {
+  name: text(),
+  allowTools: orNull(list(text())),
+  denyTools: list(text()),
+  toolGroups: orNull(list(text())),
+  /** Every call of these needs approval, whatever the tool says. */
+  askTools: list(text()),
+  requiresApproval: yesOrNo(),
+  isDefault: yesOrNo(),
+})
 export type Profile = RowOf<typeof PROFILE>
 
 /** A budget with its use in the current period. */
-export const BUDGET = called(
-  'Budget',
-  fields({
-    scope: oneOf('agent', 'profile'),
-    subject: text(),
-    seconds: number(),
-    maxCalls: orNull(number()),
-    maxCost: orNull(number()),
-    /** Null where an agent asks about the budget of another. */
-    usedCalls: orNull(number()),
-    /** Includes the expected cost of open calls. Null where cost is not limited. */
-    usedCost: orNull(number()),
-    until: aTime(),
-  }),
-)
+export const BUDGET = named('Budget', {
+  scope: oneOf('agent', 'profile'),
+  subject: text(),
+  seconds: number(),
+  maxCalls: orNull(number()),
+  maxCost: orNull(number()),
+  /** Null where an agent asks about the budget of another. */
+  usedCalls: orNull(number()),
+  /** Includes the expected cost of open calls. Null where cost is not limited. */
+  usedCost: orNull(number()),
+  until: aTime(),
+})
 
 /** How many questions of one agent may wait. Agent null: each agent of the team without a limit of its own. */
-export const WAITING_LIMIT = called('WaitingLimit', fields({ agent: orNull(text()), waiting: count() }))
+export const WAITING_LIMIT = named('WaitingLimit', { agent: orNull(text()), waiting: count() })
 
-export const CREDENTIAL = called(
-  'Credential',
-  fields({ ref: text(), keyId: text(), storedBy: text(), storedAt: aTime() }),
-)
+export const CREDENTIAL = named('Credential', { ref: text(), keyId: text(), storedBy: text(), storedAt: aTime() })
 export type StoredCredential = RowOf<typeof CREDENTIAL>
 
-export const ISSUED_TOKEN = called(
-  'IssuedToken',
-  fields({
-    id: anId(),
-    team: text(),
-    actor: text(),
-    label: text(),
-    createdBy: text(),
-    createdAt: aTime(),
-    expiresAt: aTime(),
-    lastUsedAt: orNull(aTime()),
-    revokedAt: orNull(aTime()),
-  }),
-)
+export const ISSUED_TOKEN = named('IssuedToken', {
+  id: anId(),
+  team: text(),
+  actor: text(),
+  label: text(),
+  createdBy: text(),
+  createdAt: aTime(),
+  expiresAt: aTime(),
+  lastUsedAt: orNull(aTime()),
+  revokedAt: orNull(aTime()),
+})
 /** The token itself is answered only here. */
-export const NEW_TOKEN = called('NewToken', fields({ id: anId(), token: text() }))
+export const NEW_TOKEN = named('NewToken', { id: anId(), token: text() })
 export type NewToken = RowOf<typeof NEW_TOKEN>
 
-export const TOOL = called(
-  'Tool',
-  fields({
-    id: anId(),
-    owner: text(),
-    key: text(),
-    name: text(),
-    description: text(),
-    category: text(),
-    inputSchema: mapping(),
-    /** Output that does not fit is kept, and reported (`outputProblem`). */
-    outputSchema: orNull(mapping()),
-    authMethod: oneOf(...AUTH_METHODS),
-    egressClass: EGRESS_CLASS,
-    requiresApproval: yesOrNo(),
-    status: TOOL_STATUS,
-    /** How it runs. Runners read it. */
-    definition: mapping(),
-    version: count(),
-    /** pending: it may do more than the last usable version, and nobody can call it yet. */
-    review: oneOf('none', 'pending', 'approved'),
-    /** What this version may newly do, a sentence each. */
-    widening: list(text()),
-    registeredBy: text(),
-    isDangerous: yesOrNo(),
-    endpointUrl: orNull(text()),
-    httpMethod: orNull(text()),
-    credentialRef: orNull(text()),
-    needsLabels: list(text()),
-    needsBoundary: list(text()),
-    approvalsNeeded: count(),
-    /** The expected cost of a call. Budgets count it until the call has ended. */
-    expectedCost: orNull(number()),
-    /** In any unit that the team counts in. The database computes the cost of a call from them. */
-    prices: orNull(valuesOf(number(), PRICED)),
-  }),
-)
+export const TOOL = named('Tool', {
+  id: anId(),
+  owner: text(),
+  key: text(),
+  name: text(),
+  description: text(),
+  category: text(),
+  inputSchema: mapping(),
+  /** Output that does not fit is kept, and reported (`outputProblem`). */
+  outputSchema: orNull(mapping()),
+  authMethod: oneOf(...AUTH_METHODS),
+  egressClass: EGRESS_CLASS,
+  requiresApproval: yesOrNo(),
+  status: TOOL_STATUS,
+  /** How it runs. Runners read it. */
+  definition: mapping(),
+  version: count(),
+  /** pending: it may do more than the last usable version, and nobody can call it yet. */
+  review: oneOf('none', 'pending', 'approved'),
+  /** What this version may newly do, a sentence each. */
+  widening: list(text()),
+  registeredBy: text(),
+  isDangerous: yesOrNo(),
+  endpointUrl: orNull(text()),
+  httpMethod: orNull(text()),
+  credentialRef: orNull(text()),
+  needsLabels: list(text()),
+  needsBoundary: list(text()),
+  approvalsNeeded: count(),
+  /** The expected cost of a call. Budgets count it until the call has ended. */
+  expectedCost: orNull(number()),
+  /** In any unit that the team counts in. The database computes the cost of a call from them. */
+  prices: orNull(valuesOf(number(), PRICED)),
+})
 export type RegisteredTool = RowOf<typeof TOOL>
 
-export const ASSIGNMENT = called(
-  'Assignment',
-  fields({ agent: text(), tool: text(), profile: orNull(text()), isAllowed: yesOrNo() }),
-)
+export const ASSIGNMENT = named('Assignment', {
+  agent: text(),
+  tool: text(),
+  profile: orNull(text()),
+  isAllowed: yesOrNo(),
+})

@@ -1,7 +1,7 @@
 // Runs of a team: a plan that people approve, and the calls that are made for it. Questions about runs are in
 // approvals.ts, with those about calls.
 import type { Queryable } from '../engine.js'
-import { missing } from '../engine/ways-out.js'
+import { missing } from '../engine/sql-error.js'
 import { showQuestion } from './approvals.js'
 import { TEAM_RUN } from './call-answers.js'
 import type { ShownRun, TeamRun } from './call-answers.js'
