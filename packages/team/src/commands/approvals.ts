@@ -51,26 +51,22 @@ const renderQuestions = (questions: readonly Question[], paint: Paint): string =
   return renderTable(someGone ? [...HEADS, 'CALLER'] : HEADS, rows, paint, 'nobody waits for an approval')
 }
 
-const listStanding = async ({ store, team, print }: CommandContext): Promise<number> => {
-  const standing = await store.ask('listStandingApprovals', { team: await team() })
-  return print(standing, (paint) =>
-    renderTable(
-      ['APPROVAL', 'TOOL', 'AGENT', 'USES', 'UNTIL', 'BY', 'ARGUMENTS', 'WHY'],
-      standing.map((each) => [
-        each.id,
-        `${each.tool} ${String(each.toolVersion)}`,
-        each.agent ?? 'any',
-        String(each.usesLeft),
-        `${each.expiresAt.slice(0, 16)}Z`,
-        each.author,
-        JSON.stringify(each.arguments),
-        each.reason,
-      ]),
-      paint,
-      'nothing is approved in advance; cordon approvals advance TOOL does that',
-    ),
+const listStanding = async ({ store, team, printList }: CommandContext): Promise<number> =>
+  printList(
+    await store.ask('listStandingApprovals', { team: await team() }),
+    ['APPROVAL', 'TOOL', 'AGENT', 'USES', 'UNTIL', 'BY', 'ARGUMENTS', 'WHY'],
+    (each) => [
+      each.id,
+      `${each.tool} ${String(each.toolVersion)}`,
+      each.agent ?? 'any',
+      String(each.usesLeft),
+      `${each.expiresAt.slice(0, 16)}Z`,
+      each.author,
+      JSON.stringify(each.arguments),
+      each.reason,
+    ],
+    'nothing is approved in advance; cordon approvals advance TOOL does that',
   )
-}
 
 const list = async (context: CommandContext): Promise<number> => {
   const { store, team, print, switches, option } = context
@@ -243,17 +239,13 @@ const advance = async (context: CommandContext): Promise<number> => {
 const HOUR_MS = 3_600_000
 
 const schemaOf = (text: string, wrong: CommandContext['wrong']): Readonly<Record<string, unknown>> => {
-  const form = parsedForm(text)
-  if (!isMapping(form)) throw wrong(`--arguments is a JSON Schema, such as ${EXAMPLE_FORM}, not ${text}`)
-  return form
-}
-
-const parsedForm = (text: string): unknown => {
   try {
-    return JSON.parse(text) as unknown
+    const form: unknown = JSON.parse(text)
+    if (isMapping(form)) return form
   } catch {
-    return undefined
+    // Refused below, like JSON that is not a mapping.
   }
+  throw wrong(`--arguments is a JSON Schema, such as ${EXAMPLE_FORM}, not ${text}`)
 }
 
 const revoke = async ({ store, team, oneId, print }: CommandContext): Promise<number> => {

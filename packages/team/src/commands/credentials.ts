@@ -1,6 +1,6 @@
 // `cordon credentials`: seals, stores, lists and removes credentials of a team.
 import { readFileSync, writeFileSync } from 'node:fs'
-import { oneLine, renderTable } from 'cordon/commands'
+import { oneLine } from 'cordon/commands'
 import type { CommandLine } from 'cordon/commands'
 import { messageOf } from 'cordon/errors'
 
@@ -32,17 +32,13 @@ const key = ({ oneWord, print }: Pick<CommandContext, 'oneWord' | 'print'>): Pro
   return Promise.resolve(print({ file }, () => text))
 }
 
-const list = async ({ store, team, print }: CommandContext): Promise<number> => {
-  const all = await store.ask('listCredentials', { team: await team() })
-  return print(all, (paint) =>
-    renderTable(
-      ['NAME', 'KEY', 'BY', 'SINCE'],
-      all.map(({ ref, keyId, storedBy, storedAt }) => [ref, keyId, storedBy, storedAt.slice(0, 10)]),
-      paint,
-      'there are no credentials',
-    ),
+const list = async ({ store, team, printList }: CommandContext): Promise<number> =>
+  printList(
+    await store.ask('listCredentials', { team: await team() }),
+    ['NAME', 'KEY', 'BY', 'SINCE'],
+    ({ ref, keyId, storedBy, storedAt }) => [ref, keyId, storedBy, storedAt.slice(0, 10)],
+    'there are no credentials',
   )
-}
 
 const put = async (context: CommandContext): Promise<number> => {
   const { store, team, option, environment, wrong, print } = context

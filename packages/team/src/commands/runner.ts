@@ -255,8 +255,9 @@ const describe = (news: RunnerNews): string => {
 }
 
 /**
- * The files of `cordon runner --health`, for probes. A probe looks at their times, so it starts no Node. `alive` is written at every heartbeat, also while the database does not answer: ending the runner then would lose the
- * results that wait in it. `ready` is there only while the runner claims calls.
+ * The files of `cordon runner --health`, for probes. A probe looks at their times, so it starts no Node. `alive` is
+ * written at every heartbeat, also while the database does not answer: ending the runner then would lose the results
+ * that wait in it. `ready` is there only while the runner claims calls.
  */
 const openHealthFiles = (folder: string, report: (problem: string) => void): ((isReady: boolean) => void) => {
   const [alive, ready] = [join(folder, 'alive'), join(folder, 'ready')]

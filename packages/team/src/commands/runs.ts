@@ -42,25 +42,16 @@ const planOf = (path: string): Readonly<Record<string, unknown>> => {
   return value
 }
 
-const list = async ({ store, team, option, print, wrong }: CommandContext): Promise<number> => {
+const list = async ({ store, team, option, printList, wrong }: CommandContext): Promise<number> => {
   const wanted = option('status')
   const status = RUN_STATES.find((each) => each === wanted)
   if (wanted !== undefined && status === undefined) throw wrong(`--status is one of ${RUN_STATES.join(', ')}`)
   const found = await store.ask('listRuns', { team: await team(), ...withoutUndefined({ status }) })
-  return print(found, (paint) =>
-    renderTable(
-      ['RUN', 'NAME', 'STATE', 'BY', 'AGE', 'UNTIL'],
-      found.map(({ id, name, status: state, startedBy, createdAt, expiresAt }) => [
-        id,
-        name,
-        state,
-        startedBy,
-        ageOf(createdAt),
-        expiresAt.slice(0, 16),
-      ]),
-      paint,
-      'there are no runs; cordon team runs start NAME --plan FILE starts one',
-    ),
+  return printList(
+    found,
+    ['RUN', 'NAME', 'STATE', 'BY', 'AGE', 'UNTIL'],
+    (run) => [run.id, run.name, run.status, run.startedBy, ageOf(run.createdAt), run.expiresAt.slice(0, 16)],
+    'there are no runs; cordon team runs start NAME --plan FILE starts one',
   )
 }
 

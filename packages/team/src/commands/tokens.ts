@@ -1,6 +1,6 @@
 // `cordon tokens`: creates, lists and revokes tokens for cordon serve.
 import { writeFileSync } from 'node:fs'
-import { oneLine, parseDays, renderTable, STDERR, writeText } from 'cordon/commands'
+import { oneLine, parseDays, STDERR, writeText } from 'cordon/commands'
 import type { CommandLine } from 'cordon/commands'
 import { messageOf } from 'cordon/errors'
 import { withoutUndefined } from 'cordon/shapes'
@@ -19,17 +19,13 @@ const day = (time: string | null): string => time?.slice(0, 10) ?? 'never'
 const stateOf = ({ revokedAt, expiresAt }: AnswerOf<'listTokens'>[number]): string =>
   revokedAt !== null ? 'revoked' : Date.parse(expiresAt) <= Date.now() ? 'expired' : `until ${day(expiresAt)}`
 
-const list = async ({ store, team, print }: CommandContext): Promise<number> => {
-  const all = await store.ask('listTokens', { team: await team() })
-  return print(all, (paint) =>
-    renderTable(
-      ['TOKEN', 'MEMBER', 'STATE', 'USED', 'BY', 'LABEL'],
-      all.map((token) => [token.id, token.actor, stateOf(token), day(token.lastUsedAt), token.createdBy, token.label]),
-      paint,
-      'there are no tokens',
-    ),
+const list = async ({ store, team, printList }: CommandContext): Promise<number> =>
+  printList(
+    await store.ask('listTokens', { team: await team() }),
+    ['TOKEN', 'MEMBER', 'STATE', 'USED', 'BY', 'LABEL'],
+    (token) => [token.id, token.actor, stateOf(token), day(token.lastUsedAt), token.createdBy, token.label],
+    'there are no tokens',
   )
-}
 
 const create = async ({ store, team, oneWord, option, wrong, print }: CommandContext): Promise<number> => {
   const actor = oneWord('name one member')
@@ -50,10 +46,7 @@ const create = async ({ store, team, oneWord, option, wrong, print }: CommandCon
     await store.ask('revokeToken', { id: made.id })
     throw fail(
       'token-unsafe',
-      {
-        problem: `it cannot be written: ${messageOf(error)}`,
-        fix: 'name a new file in a folder of yours',
-      },
+      { problem: `it cannot be written: ${messageOf(error)}`, fix: 'name a new file in a folder of yours' },
       error,
     )
   }

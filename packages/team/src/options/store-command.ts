@@ -1,5 +1,15 @@
 // What store commands have in common: actions, one connection, JSON or text, typed options.
-import { idAmong, jsonLine, paintFor, parseSpan, STDOUT, unknownAction, usage, writeText } from 'cordon/commands'
+import {
+  idAmong,
+  jsonLine,
+  paintFor,
+  parseSpan,
+  renderTable,
+  STDOUT,
+  unknownAction,
+  usage,
+  writeText,
+} from 'cordon/commands'
 import type { Arguments, CommandHelp, CommandLine, Environment, Paint } from 'cordon/commands'
 import { CordonError } from 'cordon/errors'
 
@@ -18,6 +28,13 @@ export interface CommandContext {
   readonly paint: Paint
   /** Prints the value with --json, and otherwise the text. The exit status is 0. */
   readonly print: (value: unknown, text: (paint: Paint) => string) => number
+  /** Prints items, and otherwise a table with a row for each. */
+  readonly printList: <Item>(
+    items: readonly Item[],
+    heads: readonly string[],
+    rowOf: (item: Item) => readonly string[],
+    nothing: string,
+  ) => number
   readonly option: (name: string) => string | undefined
   /** An option that is a whole number within bounds. */
   readonly numberOption: (name: string, least: number, most: number) => number | undefined
@@ -82,6 +99,8 @@ export const runStoreCommand = async (
       switches,
       environment,
       paint,
+      printList: (items, heads, rowOf, nothing) =>
+        common.print(items, (out) => renderTable(heads, items.map(rowOf), out, nothing)),
       wrong,
       option,
       numberOption: (named, least, most) => {

@@ -9,12 +9,11 @@ import type { CallRegistry, RegistryDecision, RegistryEntry } from 'cordon/runti
 import { fail } from '../errors/errors.js'
 import type { SameTool } from '../tools/same-tool.js'
 import { anyOf, isAway, whileUnavailable } from './away.js'
-import { completionOf } from './completion.js'
+import { completionOf } from './deliver.js'
 import { outcomeOf, waitElsewhere } from './elsewhere.js'
-import { lackOf } from './host-abilities.js'
 import { openHost } from './own-host.js'
 import type { OwnHost } from './own-host.js'
-import { SILENT_MS, openRegistryAccess } from './registry-access.js'
+import { lackOf, SILENT_MS, openRegistryAccess } from './registry-access.js'
 import type { KnownTool, RegistrySettings, SeenCall } from './registry-access.js'
 
 const HEARTBEAT_MS = 10_000

@@ -32,7 +32,6 @@ import type {
 } from '../store/index.js'
 import type { Registration } from '../tools/same-tool.js'
 import { anyOf, whileUnavailable } from './away.js'
-import type { HostAbilities } from './host-abilities.js'
 
 interface Names {
   readonly owner: string
@@ -137,23 +136,21 @@ const inDatabase = ({ engine, owner, agent, speaks }: OwnDatabase, said: Said): 
     keepUp: () => keepUp(upkeep),
     registrations: () => listTools(asAgent, owner),
     registration: (tool) => requireTool(asAgent, owner, tool),
-    begin: ({ id: toolId, version }, input, { run, step, ...how }) =>
+    begin: ({ id: toolId, version }, input, how) =>
       beginInvocation(asAgent, {
         toolId,
         version,
         agent,
         input,
         runner: said.name,
-        ...withoutUndefined({ teamRunId: run, stepId: step }),
-        ...how,
+        ...inRun(how),
       }),
-    invoke: async (tool, input, { run, step, ...how }) =>
+    invoke: async (tool, input, how) =>
       invokeTool(asAgent, {
         toolId: (await requireTool(asAgent, owner, tool)).id,
         agent,
         input,
-        ...withoutUndefined({ teamRunId: run, stepId: step }),
-        ...how,
+        ...inRun(how),
       }),
     find: (id) => requireInvocation(asAgent, id),
     wait: (id, until, signal) => watch.wait(asAgent, id, withoutUndefined({ until, signal })),
@@ -167,6 +164,11 @@ const inDatabase = ({ engine, owner, agent, speaks }: OwnDatabase, said: Said): 
     close: changes.close,
   }
 }
+
+const inRun = <How extends AskedWith>({ run, step, ...how }: How) => ({
+  ...how,
+  ...withoutUndefined({ teamRunId: run, stepId: step }),
+})
 
 const WAIT_MS = 25_000
 
@@ -267,4 +269,22 @@ const followAtServer = (
     const rest = await store.ask('readOutput', given()).catch(() => undefined)
     for (const { mark, ...chunk } of rest?.chunks ?? []) hear(mark, chunk)
   }
+}
+
+/** The labels of a host, which people give it, and its mechanisms. */
+export interface HostAbilities {
+  readonly labels: readonly string[]
+  readonly holds: readonly string[]
+}
+
+/** Why this host cannot run a tool. The database checks the same before it gives out a call. */
+export const lackOf = (
+  { needsLabels, needsBoundary }: Pick<RegisteredTool, 'needsLabels' | 'needsBoundary'>,
+  { labels, holds }: HostAbilities,
+): string | undefined => {
+  const missing = [
+    ...needsLabels.filter((label) => !labels.includes(label)).map((label) => `the label ${label}`),
+    ...needsBoundary.filter((name) => !holds.includes(name)).map((name) => `the mechanism ${name}`),
+  ]
+  return missing.length === 0 ? undefined : `this host does not have ${missing.join(', ')}`
 }

@@ -96,8 +96,8 @@ const depthOf = (text: string): number => {
 type NumberForm = 'exact' | 'double'
 
 /**
- * The first number of a text of JSON that is not of the form; undefined where all are. JSON.parse would change it: 1e400
- * becomes Infinity, and 9007199254740993 another number. People would be shown something else than was sent.
+ * The first number of a text of JSON that is not of the form; undefined where all are. JSON.parse would change it:
+ * 1e400 becomes Infinity, and 9007199254740993 another number. People would be shown something else than was sent.
  */
 export const unfitNumber = (json: string, form: NumberForm): string | undefined => {
   for (let at = 0; at < json.length; at += 1) {

@@ -4,9 +4,11 @@ import { withoutUndefined } from 'cordon/shapes'
 
 import { watchChanges } from './changes/changes.js'
 import type { Changes } from './changes/changes.js'
+import { speakingAs } from './engine.js'
 import type { Engine } from './engine.js'
-import type { AnyOperation } from './operations/index.js'
-import { speakingAs } from './speaker.js'
+import { readFields } from './operations/field.js'
+import { operationOf } from './operations/index.js'
+import type { AnyOperation, AnswerOf, GivenTo, OperationName } from './operations/index.js'
 
 /** An answer, and a mark that differs for every other answer. */
 export interface Marked<Answer> {
@@ -26,7 +28,7 @@ export interface Following {
 /** Runs the work when it is its turn. After the signal nobody waits for it. */
 export type Turn = <Result>(work: (signal?: AbortSignal) => Promise<Result>) => Promise<Result>
 
-export const AT_ONCE: Turn = (work) => work()
+const AT_ONCE: Turn = (work) => work()
 
 /** The caller: the database login itself, or a member for whom a gateway acts. */
 export type Caller =
@@ -92,7 +94,7 @@ export const openRegistry = (engine: Engine, changes: Changes = watchChanges(eng
   }
 }
 
-/** News of a growing answer, such as the output of a call: a new item with its mark, its end, or a sign that it still waits. */
+/** News of an answer that grows, such as output: a new item with its mark, its end, or a sign that it still waits. */
 export type GrowthNews =
   | { readonly kind: 'item'; readonly mark: string; readonly item: object }
   | { readonly kind: 'end'; readonly item: object }
@@ -145,5 +147,62 @@ export const followGrowth = async (
     }
     // The next request starts after the last item, so no answer to it is known yet.
     known = items.length === 0 ? next.mark : undefined
+  }
+}
+
+/** As long as a server streams. */
+const GROWTH_MS = 60_000
+
+/** A store in this process or behind a server, with the same operations. */
+export interface StoreAccess {
+  readonly where: string
+  readonly ask: <Name extends OperationName>(name: Name, given: GivenTo<Name>) => Promise<AnswerOf<Name>>
+  /** The answer once it differs from the known one. Undefined if it did not change in that time. */
+  readonly follow: <Name extends OperationName>(
+    name: Name,
+    given: GivenTo<Name>,
+    following: Following,
+  ) => Promise<Marked<AnswerOf<Name>> | undefined>
+  /** Passes on new items of a growing answer, for a while. Returns the last one once nothing more comes. */
+  readonly grow: <Name extends OperationName>(
+    name: Name,
+    given: GivenTo<Name>,
+    told: (mark: string, item: unknown) => void,
+    signal: AbortSignal,
+  ) => Promise<unknown>
+  readonly close: () => Promise<void>
+}
+
+/** Opens the database in this process. */
+export const openDirectAccess = (engine: Engine, caller: Caller): StoreAccess => {
+  const registry = openRegistry(engine)
+  return {
+    where: engine.where,
+    ask: async (name, given) =>
+      JSON.parse(
+        JSON.stringify(
+          (await registry.answer(operationOf(name), caller, readFields(operationOf(name).fields, given))) ?? null,
+        ),
+      ) as never,
+    follow: async (name, given, following) =>
+      (await registry.follow(operationOf(name), caller, given, following)) as never,
+    grow: async (name, given, told, signal) => {
+      let last: unknown
+      await followGrowth(registry, operationOf(name), caller, given, {
+        untilMs: GROWTH_MS,
+        breathMs: GROWTH_MS,
+        signal,
+        turn: AT_ONCE,
+        told: (news) => {
+          if (news.kind === 'item') told(news.mark, news.item)
+          else if (news.kind === 'end') last = news.item
+        },
+      })
+      return last
+    },
+    close: async () => {
+      await registry.close()
+      await engine.close()
+    },
   }
 }

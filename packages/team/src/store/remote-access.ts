@@ -6,8 +6,7 @@ import { CordonError, messageOf } from 'cordon/errors'
 import { withoutUndefined } from 'cordon/shapes'
 
 import { ALL_ERRORS, fail } from '../errors/errors.js'
-import type { StoreAccess } from './access.js'
-import type { Following, Marked } from './open-registry.js'
+import type { StoreAccess, Following, Marked } from './open-registry.js'
 import { readFields } from './operations/field.js'
 import { operationOf } from './operations/index.js'
 import type { AnyOperation } from './operations/index.js'
@@ -110,10 +109,7 @@ const begin = (
     headers,
     silence,
     ...options
-  }: Pick<RequestOptions, 'timeout' | 'signal'> & {
-    readonly headers: Headers
-    readonly silence: string
-  },
+  }: Pick<RequestOptions, 'timeout' | 'signal'> & { readonly headers: Headers; readonly silence: string },
 ): Promise<IncomingMessage> => {
   const inPath = new Set(Array.from(path.matchAll(/\{(\w+)\}/g), ([, name = '']) => name))
   const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(given[name])))

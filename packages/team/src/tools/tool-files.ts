@@ -134,7 +134,7 @@ const missing = (node: PolicyNode, key: string): never => {
   throw unfit(keyOf(node), `a tool without "${key}"`, 'a tool has at least a name and a command')
 }
 
-/** The registration of a runner's tool, without owner and callers. `requiresApproval` is left to the registry, where its default is on. */
+/** Without owner and callers. `requiresApproval` is left to the registry, where its default is on. */
 export const registrationOf = (
   { definition, hash, command, stdin }: RunnerTool,
   places: Places,

@@ -155,11 +155,7 @@ export const CALLS = {
     ...BY.agent,
     path: '/v1/teams/{team}/invocations',
     summary: 'asks for a call, as the caller',
-    fields: {
-      ...REQUEST,
-      request: optional(id()),
-      dispatch: optional(oneOf('runners', 'caller')),
-    },
+    fields: { ...REQUEST, request: optional(id()), dispatch: optional(oneOf('runners', 'caller')) },
     answer: THE_ID,
     perform: async (asking, { team, tool, agent, input, runId, validSeconds, ...given }) => {
       const { id: toolId } = await requireTool(asking, team, tool)

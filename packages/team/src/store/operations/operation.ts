@@ -4,10 +4,9 @@ import type { Read, Shape, Shapes } from 'cordon/shapes'
 
 import { markOf } from '../changes/changes.js'
 import type { Channel } from '../changes/changes.js'
-import type { Queryable } from '../engine.js'
+import type { Queryable, Role } from '../engine.js'
 import { NOTHING } from '../registry/team-answers.js'
 import type { MemberKind } from '../registry/team-answers.js'
-import type { Role } from '../speaker.js'
 import { name } from './field.js'
 
 export interface Growth<Given extends Shapes, Answer> {

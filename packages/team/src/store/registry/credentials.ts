@@ -6,6 +6,7 @@ import { fail } from '../../errors/errors.js'
 import type { Queryable } from '../engine.js'
 import { callFunction, listFrom } from './statements.js'
 import { CREDENTIAL } from './team-answers.js'
+import type { StoredCredential } from './team-answers.js'
 
 export interface SealedCredential {
   readonly sealed: string
@@ -51,15 +52,16 @@ export const openCredential = (key: Buffer, team: string, ref: string, sealed: s
   } catch (error) {
     throw fail(
       'sealing-key-invalid',
-      {
-        problem: `the credential ${ref} of ${team} was changed, or sealed with another key (not ${keyIdOf(key)})`,
-      },
+      { problem: `the credential ${ref} of ${team} was changed, or sealed with another key (not ${keyIdOf(key)})` },
       error,
     )
   }
 }
 
-export const listCredentials = listFrom(CREDENTIAL, 'agents.credentials where owner = $1 order by ref')
+export const listCredentials: (asking: Queryable, team: string) => Promise<readonly StoredCredential[]> = listFrom(
+  CREDENTIAL,
+  'agents.credentials where owner = $1 order by ref',
+)
 
 /** Only for the service, and for a runner whose current call needs it. */
 export const resolveCredential = (session: Queryable, owner: string, ref: string): Promise<string> =>
