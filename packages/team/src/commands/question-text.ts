@@ -102,12 +102,7 @@ const voterOf = ({ voter, tokenId, tokenLabel, tokenMadeBy }: Told<Vote>): strin
 
 /** How a tool runs and what it may touch, as the registry has it. */
 export const renderBoundary = (tool: Tool, paint: Paint): readonly string[] => {
-  const { kind, command, policy, ...others } = tool.definition as {
-    readonly kind?: unknown
-    readonly hash?: unknown
-    readonly command?: unknown
-    readonly policy?: unknown
-  }
+  const { kind, command, policy, ...others } = tool.definition
   const facts: readonly Fact[] = [
     ['kind', kind === undefined ? null : textOf(kind)],
     ['command', command === undefined ? null : commandText(command)],
@@ -121,7 +116,7 @@ export const renderBoundary = (tool: Tool, paint: Paint): readonly string[] => {
     ['runs on', listOf(tool.needsLabels)],
   ]
   return [
-    ...renderFacts([...facts, ['checked', checkedText({ kind, command, policy, hash: others.hash })]], paint),
+    ...renderFacts([...facts, ['checked', checkedText({ kind, command, policy, hash: others['hash'] })]], paint),
     ...renderQuoted('boundary', boundaryText(policy), paint),
   ]
 }
@@ -132,15 +127,7 @@ const commandText = (command: unknown): string =>
   Array.isArray(command) ? command.map((word) => asWord(textOf(word))).join(' ') : textOf(command)
 
 /** Which parts a runner compares with its own tool, and which are only claimed. */
-const checkedText = ({
-  hash,
-  ...parts
-}: {
-  readonly hash: unknown
-  readonly kind: unknown
-  readonly command: unknown
-  readonly policy: unknown
-}): string => {
+const checkedText = ({ hash, ...parts }: Readonly<Record<'hash' | 'kind' | 'command' | 'policy', unknown>>): string => {
   if (typeof hash === 'string') return 'by its hash: a runtime or runner with another tool of this name does not run it'
   const compared = Object.entries(parts)
     .filter(([name, value]) => value !== undefined && (name !== 'command' || Array.isArray(value)))

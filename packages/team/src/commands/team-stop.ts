@@ -5,15 +5,12 @@ import type { Paint } from 'cordon/commands'
 import { CordonError } from 'cordon/errors'
 
 import type { CommandContext } from '../options/store-command.js'
-import type { StoreAccess } from '../store/index.js'
+import type { GivenTo, StoreAccess } from '../store/index.js'
 import { describeCancelled, renderCalls, waitOf, cancelCalls } from './calls.js'
 import type { CancelledCall, Cancelling } from './calls.js'
 
 /** The named part of a team, or all of it. */
-export const scopeOf = ({
-  option,
-  wrong,
-}: CommandContext): { readonly scope: 'all' | 'agent' | 'tool' | 'profile'; readonly subject: string } => {
+export const scopeOf = ({ option, wrong }: CommandContext): Pick<GivenTo<'stop'>, 'scope' | 'subject'> => {
   const named = (['agent', 'tool', 'profile'] as const).flatMap((scope) => {
     const subject = option(scope)
     return subject === undefined ? [] : [{ scope, subject }]

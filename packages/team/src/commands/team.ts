@@ -124,15 +124,8 @@ const change = async (
   )
 }
 
-const profile = async ({
-  store,
-  values,
-  switches,
-  team: teamOf,
-  oneWord,
-  wrong,
-  print,
-}: CommandContext): Promise<number> => {
+const profile = async (context: CommandContext): Promise<number> => {
+  const { store, values, switches, oneWord, wrong, print } = context
   const name = oneWord('name one profile')
   if (
     !['allow', 'deny', 'group', 'ask-about'].some((each) => values.has(each)) &&
@@ -154,7 +147,7 @@ const profile = async ({
     requiresApproval: switches.has('ask'),
     isDefault: switches.has('default'),
   }
-  await store.ask('setProfile', { team: await teamOf(), ...wanted })
+  await store.ask('setProfile', { team: await context.team(), ...wanted })
   const { allowTools, denyTools, toolGroups, askTools, requiresApproval, isDefault } = wanted
   const said = [
     `allows ${allowTools?.join(' ') ?? 'all'}`,

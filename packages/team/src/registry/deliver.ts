@@ -70,37 +70,26 @@ const sizeOf = ({ output }: Completion): number => JSON.stringify(output ?? null
 const MOST_VIOLATIONS = 20
 
 /** What the registry learns about a call: its result, its usage, and the mechanisms that enforced its boundary. */
-export const completionOf = ({
-  status,
-  output,
-  error,
-  profile,
-  violations,
-  durationMs,
-  bareRequests = [],
-  ...run
-}: EndedRun): Completion => ({
-  status: status === 'ok' ? 'completed' : 'failed',
-  ...(output === undefined ? {} : { output }),
-  ...(error === undefined ? {} : { error: `${error.code}: ${error.message}` }),
-  usage: {
-    status,
-    duration_ms: durationMs,
-    ...measuredOf({ ...run, profile }),
-    // For the model. The rest is for operators.
-    ...(error === undefined ? {} : { reason: error.agentMessage }),
-    ...(bareRequests.length === 0 ? {} : { bare_requests: bareRequests }),
-    ...(profile === null ? {} : { boundary: boundaryOf(profile, violations) }),
-  },
-})
+export const completionOf = (run: EndedRun): Completion => {
+  const { status, output, error, profile, violations, durationMs, bareRequests = [] } = run
+  return {
+    status: status === 'ok' ? 'completed' : 'failed',
+    ...(output === undefined ? {} : { output }),
+    ...(error === undefined ? {} : { error: `${error.code}: ${error.message}` }),
+    usage: {
+      status,
+      duration_ms: durationMs,
+      ...measuredOf(run),
+      // For the model. The rest is for operators.
+      ...(error === undefined ? {} : { reason: error.agentMessage }),
+      ...(bareRequests.length === 0 ? {} : { bare_requests: bareRequests }),
+      ...(profile === null ? {} : { boundary: boundaryOf(profile, violations) }),
+    },
+  }
+}
 
 /** Only measured values: the database computes the cost from them, and a missing value is not zero. */
-const measuredOf = ({
-  usage,
-  writtenBytes,
-  egress,
-  profile,
-}: Pick<EndedRun, 'usage' | 'writtenBytes' | 'egress' | 'profile'>): object => {
+const measuredOf = ({ usage, writtenBytes, egress, profile }: EndedRun): object => {
   if (usage === null || profile === null) return {}
   // The work of a tool in the agent's own process cannot be measured.
   if (profile.mode === 'none') return { wall_ms: usage.wallMs }

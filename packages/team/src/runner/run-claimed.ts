@@ -7,7 +7,22 @@ import { deliverCompletion, watchClaim, completionOf, outcomeOf } from '../regis
 import { appendOutput, completeInvocation, requireInvocation } from '../store/index.js'
 import type { Completion, Engine, Invocation, InvocationWatch } from '../store/index.js'
 import { relayOutput } from './output-relay.js'
-import type { RunnerNews } from './runner-options.js'
+
+/** What a runner reports to people. */
+export type RunnerNews =
+  | { readonly kind: 'ready'; readonly runner: string; readonly holds: readonly string[] }
+  | { readonly kind: 'serving'; readonly tasks: number }
+  | { readonly kind: 'left-to-others'; readonly tool: string; readonly because: string }
+  | { readonly kind: 'began'; readonly invocation: string; readonly tool: string }
+  /** A request went without the credential of its host. */
+  | { readonly kind: 'without-credential'; readonly invocation: string; readonly because: string }
+  | { readonly kind: 'ended'; readonly invocation: string; readonly status: string }
+  /** The result was refused: another runner has the call by now. */
+  | { readonly kind: 'refused'; readonly invocation: string; readonly because: string }
+  /** The heartbeats do not arrive. The calls were ended. */
+  | { readonly kind: 'lost'; readonly calls: number }
+  | { readonly kind: 'trouble'; readonly because: string }
+  | { readonly kind: 'draining'; readonly calls: number }
 
 interface ClaimedRun {
   readonly engine: Engine

@@ -6,6 +6,7 @@
 import { randomBytes } from 'node:crypto'
 import { bug, CordonError, messageOf } from 'cordon/errors'
 import { mechanismsHere, openCordon, sourcesOf } from 'cordon/runtime'
+import type { CordonOptions } from 'cordon/runtime'
 
 import { fail } from '../errors/errors.js'
 import { createLease, keepLease } from '../registry/index.js'
@@ -25,10 +26,44 @@ import {
 } from '../store/index.js'
 import type { Engine, Invocation } from '../store/index.js'
 import { egressClassOf } from '../tools/egress-class.js'
+import type { RunnerTool } from '../tools/tool-files.js'
 import { claimedCalls, runClaimed } from './run-claimed.js'
-import { RUNNER_DEFAULTS } from './runner-options.js'
-import type { RunnerOptions } from './runner-options.js'
+import type { RunnerNews } from './run-claimed.js'
 import { chooseServing, storedSecrets } from './serving.js'
+
+export interface RunnerOptions {
+  readonly url: string
+  /** Each process adds an ending of its own. */
+  readonly name: string
+  readonly labels: readonly string[]
+  /** The number of calls at the same time. */
+  readonly concurrency: number
+  readonly tools: readonly RunnerTool[]
+  readonly runtime: Pick<
+    CordonOptions,
+    | 'workspace'
+    | 'home'
+    | 'environment'
+    | 'audit'
+    | 'egress'
+    | 'ruleFiles'
+    | 'manifest'
+    | 'configFolder'
+    | 'sandbox'
+    | 'record'
+    | 'ownFiles'
+  >
+  /** Opens credentials of the store (`store:TEAM/NAME`). */
+  readonly sealingKey?: Buffer
+  readonly heartbeatMs?: number
+  /** After this long without a heartbeat a runner loses its calls. The same for all runners of a database. */
+  readonly silentMs?: number
+  /** How often it looks for registered tools and for calls of lost runners. */
+  readonly upkeepMs?: number
+  readonly tell?: (news: RunnerNews) => void
+  /** Called at every heartbeat, with whether it claims calls: its lease is held, and it does not drain. */
+  readonly tellHealth?: (isReady: boolean) => void
+}
 
 export interface Runner {
   /** Its name in the database. */
@@ -39,13 +74,16 @@ export interface Runner {
   readonly cancel: () => void
 }
 
+const HEARTBEAT_MS = 10_000
+const SILENT_MS = 60_000
+const UPKEEP_MS = 5_000
 const ANSWER_MS = 15_000
 /** Longer than a claim takes: a younger claim may still be answered. */
 const FORGOTTEN_MS = 5_000
 const WATCH_MS = 10_000
 
 export const startRunner = async (options: RunnerOptions): Promise<Runner> => {
-  const { silentMs = RUNNER_DEFAULTS.silentMs } = options
+  const { silentMs = SILENT_MS } = options
   const engine = openPostgres({
     url: options.url,
     connections: Math.min(options.concurrency + 2, 20),
@@ -79,16 +117,8 @@ const refusedCredential =
   }
 
 const begin = async (options: RunnerOptions, engine: Engine, silentMs: number): Promise<Runner> => {
-  const {
-    concurrency,
-    labels,
-    runtime,
-    sealingKey,
-    tell = () => undefined,
-    tellHealth = () => undefined,
-    heartbeatMs = RUNNER_DEFAULTS.heartbeatMs,
-    upkeepMs = RUNNER_DEFAULTS.upkeepMs,
-  } = options
+  const { concurrency, labels, runtime, sealingKey, heartbeatMs = HEARTBEAT_MS, upkeepMs = UPKEEP_MS } = options
+  const { tell = () => undefined, tellHealth = () => undefined } = options
   const name = `${options.name}/${randomBytes(4).toString('hex')}`
   const holds = await mechanismsHere(runtime.sandbox)
   const sources = sourcesOf(runtime.egress?.secrets ?? {})

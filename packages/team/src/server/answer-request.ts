@@ -4,7 +4,7 @@ import { guardRequest } from 'cordon/runtime'
 import { withoutUndefined } from 'cordon/shapes'
 
 import { readFields } from '../store/index.js'
-import type { Caller, Registry, Turn } from '../store/index.js'
+import type { Caller, Registry, Turn, Given } from '../store/index.js'
 import { knowCaller, requireKind, requireTeam } from './authenticate.js'
 import type { Reception } from './authenticate.js'
 import { RETRY_AFTER, problemOf } from './problem.js'
@@ -112,7 +112,7 @@ const answerOperation = async (
   const seat = answering.shares.enter(partyOf(caller))
   // An answer counts until the client has read it.
   response.once('close', seat.leave)
-  let body: Readonly<Record<string, unknown>> = {}
+  let body: Given = {}
   if (operation.method === 'POST') {
     seat.hold(lengthOf(request, answering.mostBodyBytes))
     body = await readBody(request, answering.mostBodyBytes, operation.takesAnyDouble === true ? 'double' : 'exact')
@@ -156,7 +156,7 @@ const answerOperation = async (
 }
 
 /** Browsers send this header when they reconnect to server-sent events. */
-const lastMark = ({ headers }: IncomingMessage): Readonly<Record<string, unknown>> =>
+const lastMark = ({ headers }: IncomingMessage): Given =>
   headers['last-event-id'] === undefined ? {} : { after: headers['last-event-id'] }
 
 /** The owner of the store has a share too, so that their program cannot block others. */

@@ -1,12 +1,12 @@
 import { fail } from '../errors/errors.js'
 import { OPERATION_NAMES, operationOf } from '../store/index.js'
-import type { AnyOperation } from '../store/index.js'
+import type { AnyOperation, Given } from '../store/index.js'
 import { invalid } from './problem.js'
 
 export interface Routed {
   readonly operation: AnyOperation
   /** The fields of path and query. */
-  readonly given: Readonly<Record<string, unknown>>
+  readonly given: Given
 }
 
 const ROUTES = OPERATION_NAMES.map((name) => {

@@ -45,7 +45,7 @@ export type { OutputChunk, OutputStream, OutputWatch } from './changes/live-outp
 export { migrate, requirePrepared } from './engine/migrate.js'
 export type { Migration } from './engine/migrate.js'
 export { OPERATION_NAMES, operationOf } from './operations/index.js'
-export type { AnswerOf, AnyOperation, GivenTo, OperationName } from './operations/index.js'
+export type { AnswerOf, AnyOperation, Given, GivenTo, OperationName } from './operations/index.js'
 export { readFields } from './operations/field.js'
 export type { Told } from './operations/operation.js'
 export { openPglite } from './engine/pglite-engine.js'

@@ -8,7 +8,7 @@ import { speakingAs } from './engine.js'
 import type { Engine } from './engine.js'
 import { readFields } from './operations/field.js'
 import { operationOf } from './operations/index.js'
-import type { AnyOperation, AnswerOf, GivenTo, OperationName } from './operations/index.js'
+import type { AnyOperation, AnswerOf, GivenTo, OperationName, Given } from './operations/index.js'
 
 /** An answer, and a mark that differs for every other answer. */
 export interface Marked<Answer> {
@@ -41,16 +41,11 @@ export type Caller =
     }
 
 export interface Registry {
-  readonly answer: (
-    operation: AnyOperation,
-    caller: Caller,
-    given: Readonly<Record<string, unknown>>,
-    signal?: AbortSignal,
-  ) => Promise<unknown>
+  readonly answer: (operation: AnyOperation, caller: Caller, given: Given, signal?: AbortSignal) => Promise<unknown>
   readonly follow: (
     operation: AnyOperation,
     caller: Caller,
-    given: Readonly<Record<string, unknown>>,
+    given: Given,
     following: Following,
   ) => Promise<(Marked<unknown> & { readonly text: string }) | undefined>
   readonly close: () => Promise<void>
@@ -115,7 +110,7 @@ export const followGrowth = async (
   { follow }: Registry,
   operation: AnyOperation,
   caller: Caller,
-  given: Readonly<Record<string, unknown>>,
+  given: Given,
   { untilMs, breathMs, signal, turn, told }: Growing,
 ): Promise<void> => {
   const { growth } = operation

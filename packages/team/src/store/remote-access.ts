@@ -9,7 +9,7 @@ import { ALL_ERRORS, fail } from '../errors/errors.js'
 import type { StoreAccess, Following, Marked } from './open-registry.js'
 import { readFields } from './operations/field.js'
 import { operationOf } from './operations/index.js'
-import type { AnyOperation } from './operations/index.js'
+import type { AnyOperation, Given } from './operations/index.js'
 import { jsonText } from './registry/statements.js'
 
 export interface ServerSettings {
@@ -39,7 +39,7 @@ interface Place {
 
 export const openRemoteAccess = (settings: ServerSettings): StoreAccess => {
   const place = placeOf(settings)
-  const exchange = (operation: AnyOperation, given: Readonly<Record<string, unknown>>, following?: Following) =>
+  const exchange = (operation: AnyOperation, given: Given, following?: Following) =>
     send(place, settings, operation, given, following)
   return {
     where: place.where,
@@ -104,7 +104,7 @@ const begin = (
   place: Place,
   { token, actor }: ServerSettings,
   { method, path, fields }: AnyOperation,
-  given: Readonly<Record<string, unknown>>,
+  given: Given,
   {
     headers,
     silence,
@@ -156,15 +156,11 @@ const send = async (
   place: Place,
   settings: ServerSettings,
   operation: AnyOperation,
-  given: Readonly<Record<string, unknown>>,
+  given: Given,
   { known, waitMs = 0, signal }: Partial<Following> = {},
 ): Promise<Marked<unknown> | undefined> => {
   const wait = `wait=${String(Math.ceil(waitMs / 1000))}`
-  const {
-    statusCode: status = 0,
-    headers,
-    text,
-  } = await reaching(place.where, signal, async () => {
+  const { status, headers, text } = await reaching(place.where, signal, async () => {
     const answer = await begin(place, settings, operation, given, {
       headers: {
         accept: 'application/json',
@@ -174,7 +170,7 @@ const send = async (
       timeout: ANSWER_MS + waitMs,
       silence: 'it does not answer',
     })
-    return { statusCode: answer.statusCode, headers: answer.headers, text: await textOf(answer) }
+    return { status: answer.statusCode ?? 0, headers: answer.headers, text: await textOf(answer) }
   })
   if (status === NOT_MODIFIED) return undefined
   if (status === NO_CONTENT) return { answer: null, mark: '' }
@@ -203,7 +199,7 @@ const grow = (
   place: Place,
   settings: ServerSettings,
   operation: AnyOperation,
-  given: Readonly<Record<string, unknown>>,
+  given: Given,
   told: (mark: string, item: unknown) => void,
   signal: AbortSignal,
 ): Promise<unknown> =>

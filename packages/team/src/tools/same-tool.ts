@@ -49,13 +49,7 @@ export const sameTool = (definitionOf: (name: string) => ToolDefinition | undefi
   }
 }
 
-interface Claims {
-  readonly kind?: unknown
-  readonly command?: unknown
-  readonly stdin?: unknown
-  readonly policy?: unknown
-  readonly hash?: unknown
-}
+type Claims = Readonly<Partial<Record<'kind' | 'command' | 'stdin' | 'policy' | 'hash', unknown>>>
 
 const toolProblem = (own: ToolDefinition, { kind, command, stdin, policy, hash }: Claims): string | undefined => {
   if (kind !== undefined && kind !== own.kind) return `its kind is ${JSON.stringify(kind)} there and "${own.kind}" here`

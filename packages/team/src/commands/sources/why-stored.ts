@@ -108,30 +108,20 @@ const detailsText = (details: unknown): string =>
         .join(', ')
     : ''
 
-const costOf = ({
-  costEstimate,
-  costMeasured,
-  costReported,
-  costDeviates,
-}: Explained['invocation']): string | undefined => {
+const costOf = (call: Explained['invocation']): string | undefined => {
   const parts = (
     [
-      ['measured', costMeasured],
-      ['reported by its runner', costReported],
-      ['estimated', costEstimate],
+      ['measured', call.costMeasured],
+      ['reported by its runner', call.costReported],
+      ['estimated', call.costEstimate],
     ] as const
   ).flatMap(([how, cost]) => (cost === null ? [] : [`${String(cost)} ${how}`]))
   const deviates = '; it deviates: these are far apart, or the reported time is longer than the claim'
-  return parts.length === 0 ? undefined : `${parts.join(', ')}${costDeviates === true ? deviates : ''}`
+  return parts.length === 0 ? undefined : `${parts.join(', ')}${call.costDeviates === true ? deviates : ''}`
 }
 
-const summaryOf = ({
-  status,
-  tool,
-  approvalDecidedBy: by,
-  approvalReason: reason,
-  approvalRequired,
-}: Explained['invocation']): string => {
+const summaryOf = (call: Explained['invocation']): string => {
+  const { status, tool, approvalDecidedBy: by, approvalReason: reason, approvalRequired } = call
   const because = reason === null ? '' : `: ${reason}`
   switch (status) {
     case 'pending':

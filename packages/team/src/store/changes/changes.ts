@@ -31,11 +31,9 @@ export const markOf = (id: string): string => createHash('sha256').update(id).di
 /** Make one for an engine: each uses a connection of its own to listen. */
 export const watchChanges = (
   engine: Engine,
-  {
-    askAgainMs = ASK_AGAIN_MS,
-    channels = CHANNELS,
-  }: { readonly askAgainMs?: number; readonly channels?: readonly Channel[] } = {},
+  settings: { readonly askAgainMs?: number; readonly channels?: readonly Channel[] } = {},
 ): Changes => {
+  const { askAgainMs = ASK_AGAIN_MS, channels = CHANNELS } = settings
   const waiting = new Set<(notification: string, channel: Channel) => void>()
   let started: Promise<() => Promise<void>> | undefined
   const tell = (notification: string, channel: string): void => {

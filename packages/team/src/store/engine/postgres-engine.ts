@@ -37,14 +37,8 @@ const LONGEST_PAUSE_MS = 10_000
 const MOST_ANSWER_BYTES = 64 * 1024 * 1024
 
 /** A PostgreSQL server. The first query loads the driver and connects. */
-export const openPostgres = ({
-  url,
-  connections = 10,
-  retryMs = 100,
-  answerMs,
-  limits,
-  mostAnswerBytes = MOST_ANSWER_BYTES,
-}: PostgresSettings): Engine => {
+export const openPostgres = (settings: PostgresSettings): Engine => {
+  const { url, connections = 10, retryMs = 100, answerMs, limits, mostAnswerBytes = MOST_ANSWER_BYTES } = settings
   const where = withoutPassword(url)
   const stops = new Set<() => Promise<void>>()
   let opened: Promise<pg.Pool> | undefined

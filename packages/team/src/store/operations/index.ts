@@ -12,6 +12,8 @@ export const OPERATIONS = { ...PEOPLE, ...TOOLS, ...CALLS, ...RUNS, ...RECORD } 
 
 export type OperationName = keyof typeof OPERATIONS
 
+/** The fields of any request, by their names. */
+export type Given = Readonly<Record<string, unknown>>
 export type GivenTo<Name extends OperationName> = Read<(typeof OPERATIONS)[Name]['fields']>
 export type AnswerOf<Name extends OperationName> = Told<Awaited<ReturnType<(typeof OPERATIONS)[Name]['perform']>>>
 
