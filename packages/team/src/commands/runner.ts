@@ -177,10 +177,7 @@ const secretsOf = (words: readonly string[]): Readonly<Record<string, string>> =
     }),
   )
 
-const wayOf = async (
-  resolved: readonly string[],
-  authorityFile: string | undefined,
-): Promise<Pick<NonNullable<RunnerOptions['runtime']['egress']>, 'pins' | 'authorities'>> => {
+const wayOf = async (resolved: readonly string[], authorityFile: string | undefined) => {
   const { pins, authorities } = await readEgress(resolved, authorityFile)
   return {
     pins: Object.fromEntries([...pins].map(([name, addresses]) => [name, addresses.map(renderIpAddress)])),

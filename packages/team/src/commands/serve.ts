@@ -43,7 +43,7 @@ export const serve = async ({ given, environment }: CommandLine): Promise<number
   const settings = settingsOf(given, environment)
   const ended = endingSignal()
   const first = firstTeamOf(given, settings.ownerName, environment)
-  if (first !== undefined) await tellFirstTeam(settings.engine, first, given, environment)
+  if (first !== undefined) await tellFirstTeam(settings.engine, first, { given, environment })
   const served = await serveStore(settings)
   const paint = paintFor(STDOUT, environment)
   writeText(
@@ -68,12 +68,7 @@ const firstTeamOf = ({ values }: Arguments, owner: string, environment: Environm
 }
 
 /** On stderr, because stdout has the addresses. */
-const tellFirstTeam = async (
-  engine: Engine,
-  first: FirstTeam,
-  { values }: Arguments,
-  environment: Environment,
-): Promise<void> => {
+const tellFirstTeam = async (engine: Engine, first: FirstTeam, { given, environment }: CommandLine): Promise<void> => {
   const paint = paintFor(STDERR, environment)
   const { team, owner, agent, tokenFile } = first
   try {
@@ -84,7 +79,7 @@ const tellFirstTeam = async (
       isNew
         ? `${paint('green', 'created')} ` +
             `${oneLine(`${team}; ${owner} is its admin and operator, ${agent} its agent, with the token in ${tokenFile}`)}\n`
-        : `cordon: ${oneLine(`the team ${team} exists already, and is left as it is; ${tokenAdvice(first, values)}`)}\n`,
+        : `cordon: ${oneLine(`the team ${team} exists already, and is left as it is; ${tokenAdvice(first, given.values)}`)}\n`,
     )
   } catch (error) {
     await engine.close()
@@ -186,15 +181,14 @@ const settingsOf = ({ values, switches }: Arguments, environment: Environment): 
       mostBodyBytes,
     }),
     report: (error) => {
-      const text =
-        error instanceof CordonError
-          ? `${error.code}: ${error.message}`
-          : error instanceof Error
-            ? (error.stack ?? error.message)
-            : String(error)
-      writeText(STDERR, `cordon: ${oneLine(text)}\n`)
+      writeText(STDERR, `cordon: ${oneLine(reportOf(error))}\n`)
     },
   }
+}
+
+const reportOf = (error: unknown): string => {
+  if (error instanceof CordonError) return `${error.code}: ${error.message}`
+  return error instanceof Error ? (error.stack ?? error.message) : String(error)
 }
 
 const read = (path: string): string => {

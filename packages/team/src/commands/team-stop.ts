@@ -79,7 +79,7 @@ const cancelAll = async (
   store: StoreAccess,
   running: () => Promise<readonly { readonly id: string }[]>,
   { reason, waitMs }: Cancelling,
-): Promise<{ readonly ended: readonly CancelledCall[]; readonly problems: readonly string[] }> => {
+) => {
   const until = Date.now() + waitMs
   const ended = new Map<string, CancelledCall>()
   const problems = new Map<string, string>()

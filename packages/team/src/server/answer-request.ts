@@ -4,7 +4,7 @@ import { guardRequest } from 'cordon/runtime'
 import { withoutUndefined } from 'cordon/shapes'
 
 import { readFields } from '../store/index.js'
-import type { Caller, Registry, Turn, Given } from '../store/index.js'
+import type { Caller, Registry, Turn, Given, Following } from '../store/index.js'
 import { knowCaller, requireKind, requireTeam } from './authenticate.js'
 import type { Reception } from './authenticate.js'
 import { RETRY_AFTER, problemOf } from './problem.js'
@@ -166,10 +166,7 @@ const partyOf = (caller: Caller): Party =>
     : { team: caller.team ?? 'the socket', caller: caller.actor }
 
 /** RFC 9110, If-None-Match; RFC 7240, Prefer: wait. */
-const waitingOf = (
-  { headers }: IncomingMessage,
-  longestMs: number,
-): { readonly known?: string; readonly waitMs: number } => {
+const waitingOf = ({ headers }: IncomingMessage, longestMs: number): Pick<Following, 'known' | 'waitMs'> => {
   const known = /^"([A-Za-z0-9_-]{1,100})"$/.exec(headers['if-none-match'] ?? '')?.[1]
   const seconds = /(?:^|,)\s*wait=(\d{1,4})\s*(?:,|$)/.exec(String(headers['prefer'] ?? ''))?.[1]
   return withoutUndefined({ waitMs: Math.min(Number(seconds ?? 0) * 1000, longestMs), known })

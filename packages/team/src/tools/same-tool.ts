@@ -71,11 +71,8 @@ const toolProblem = (own: ToolDefinition, { kind, command, stdin, policy, hash }
 }
 
 /** Also with the words of the registration, which are compared at each call. */
-const hashesOf = (
-  own: ToolDefinition,
-  template: Parameters<typeof toolHash>[1],
-): { readonly known: readonly unknown[]; readonly because: string } => {
-  const known: string[] = []
+const hashesOf = (own: ToolDefinition, template: Parameters<typeof toolHash>[1]) => {
+  const known: unknown[] = []
   let because = ''
   for (const form of template === undefined ? [undefined] : [template, undefined])
     try {

@@ -1,7 +1,7 @@
 // Operations on tools and their assignments.
 import { amount, oneOf, optional, valuesOf, whole, yesOrNo } from 'cordon/shapes'
 
-import { requireAgent } from '../registry/members.js'
+import { requireMember } from '../registry/members.js'
 import {
   approveTool,
   assignTool,
@@ -85,8 +85,7 @@ export const TOOLS = {
     fields: { team: name(), agent: name(), tool: toolKey(), profile: optional(name()) },
     perform: async (asking, { team, agent, tool, profile }) => {
       const { id } = await requireTool(asking, team, tool)
-      // Assigned to an unknown name it would have no effect, or affect a later member of that name.
-      await requireAgent(asking, team, agent)
+      await requireMember(asking, team, agent, 'agent')
       return assignTool(asking, agent, id, profile)
     },
   }),

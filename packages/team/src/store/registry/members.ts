@@ -22,12 +22,16 @@ export const listMembers = listFrom(MEMBER, 'agents.members where owner = $1 gro
   kinds: 'array_agg(kind order by kind)',
 })
 
-export const requireAgent = async ({ query }: Queryable, team: string, actor: string): Promise<void> => {
-  const [there] = await query("select from agents.members where owner = $1 and actor = $2 and kind = 'agent'", [
-    team,
-    actor,
-  ])
-  if (there === undefined) throw missing(`${actor} is no agent of ${team}`)
+/** Refuses an unknown name, with which a change would have no effect, or affect a later member of that name. */
+export const requireMember = async (
+  { query }: Queryable,
+  team: string,
+  actor: string,
+  kind: MemberKind,
+): Promise<void> => {
+  const statement = 'select from agents.members where owner = $1 and actor = $2 and kind = $3'
+  const [there] = await query(statement, [team, actor, kind])
+  if (there === undefined) throw missing(`${actor} is no ${kind} of ${team}`)
 }
 
 /** An existing team has admins, who add others. */
@@ -46,12 +50,7 @@ export const removeMember = async (
   actor: string,
   kind: MemberKind,
 ): Promise<void> => {
-  const [there] = await session.query('select from agents.members where owner = $1 and actor = $2 and kind = $3', [
-    owner,
-    actor,
-    kind,
-  ])
-  if (there === undefined) throw missing(`${actor} is no ${kind} of ${owner}`)
+  await requireMember(session, owner, actor, kind)
   await thenRejectSuperseded(session, callProcedure(session, 'fn_remove_member', { owner, actor, kind }), owner)
 }
 

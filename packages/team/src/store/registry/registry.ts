@@ -61,10 +61,7 @@ export const registerTool = async (session: Queryable, tool: ToolRegistration): 
  * What the new version may do that the last usable one may not. The database cannot compare policies, so the process
  * that registers does, and the database believes only a gateway. It compares everything else itself.
  */
-const comparedWithUsable = async (
-  { query }: Queryable,
-  { owner, key, definition = {} }: ToolRegistration,
-): Promise<{ readonly widening?: string; readonly comparedWith?: number }> => {
+const comparedWithUsable = async ({ query }: Queryable, { owner, key, definition = {} }: ToolRegistration) => {
   const [usable] = await query<{ version: number; rights: ToolRights }>(
     `select usable_version as version, usable_rights as rights from agents.tools_registry where owner = $1 and key = $2`,
     [owner, key],
