@@ -18,8 +18,7 @@ export interface Engine {
 export type Session = Pick<Engine, 'query' | 'execute'>
 export type Queryable = Pick<Engine, 'query'>
 
-const ROLES = ['cordon_admin', 'cordon_operator', 'cordon_agent', 'cordon_runner', 'service_role'] as const
-export type Role = (typeof ROLES)[number]
+export type Role = 'cordon_admin' | 'cordon_operator' | 'cordon_agent' | 'cordon_runner' | 'service_role'
 
 /** The role and the member that statements act as. */
 export type Speaker =
