@@ -50,8 +50,6 @@ export const placeOf = (
 export const socketOf = (folder: string): string => join(folder, 'socket')
 const dataOf = (folder: string): string => join(folder, 'data')
 
-const isStore = (folder: string): boolean => existsSync(dataOf(folder))
-
 /** One folder at a time: below /proc a recursive mkdir of Node never ends. */
 export const makeStoreFolder = (folder: string): void => {
   const missing: string[] = []
@@ -123,7 +121,7 @@ const openStore = async (
       const { isAnswered } = await import('../server/index.js')
       if (existsSync(socketOf(place.folder)) && (await isAnswered(socketOf(place.folder))))
         return openRemoteAccess({ server: `unix:${socketOf(place.folder)}`, actor })
-      if (!makes && !isStore(place.folder)) throw fail('store-not-found', { folder: place.folder })
+      if (!makes && !existsSync(dataOf(place.folder))) throw fail('store-not-found', { folder: place.folder })
       if (makes) makeStoreFolder(place.folder)
       const engine = openEngine(place)
       await orClose(engine, migrate(engine))

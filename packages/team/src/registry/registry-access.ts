@@ -137,21 +137,9 @@ const inDatabase = ({ engine, owner, agent, speaks }: OwnDatabase, said: Said): 
     registrations: () => listTools(asAgent, owner),
     registration: (tool) => requireTool(asAgent, owner, tool),
     begin: ({ id: toolId, version }, input, how) =>
-      beginInvocation(asAgent, {
-        toolId,
-        version,
-        agent,
-        input,
-        runner: said.name,
-        ...inRun(how),
-      }),
+      beginInvocation(asAgent, { toolId, version, agent, input, runner: said.name, ...inRun(how) }),
     invoke: async (tool, input, how) =>
-      invokeTool(asAgent, {
-        toolId: (await requireTool(asAgent, owner, tool)).id,
-        agent,
-        input,
-        ...inRun(how),
-      }),
+      invokeTool(asAgent, { toolId: (await requireTool(asAgent, owner, tool)).id, agent, input, ...inRun(how) }),
     find: (id) => requireInvocation(asAgent, id),
     wait: (id, until, signal) => watch.wait(asAgent, id, withoutUndefined({ until, signal })),
     cancel: async (id, reason) => {

@@ -1,13 +1,6 @@
 import { LONGEST_CHUNK } from '../store/index.js'
 import type { OutputChunk, OutputStream } from '../store/index.js'
 
-/** Passes on the output of a tool a few times a second, to spare the database. */
-export interface OutputRelay {
-  readonly say: (stream: OutputStream, text: string) => void
-  /** Sends the rest. */
-  readonly end: () => Promise<void>
-}
-
 const EVERY_MS = 150
 /** The newest output between two messages is kept. */
 const MOST_KEPT = 4 * LONGEST_CHUNK
@@ -18,7 +11,10 @@ interface Said {
   skipped: number
 }
 
-export const relayOutput = (send: (chunk: OutputChunk) => Promise<void>): OutputRelay => {
+/** Passes on the output of a tool a few times a second, to spare the database. `end` sends the rest. */
+export const relayOutput = (
+  send: (chunk: OutputChunk) => Promise<void>,
+): { readonly say: (stream: OutputStream, text: string) => void; readonly end: () => Promise<void> } => {
   let waiting: Said[] = []
   let timer: NodeJS.Timeout | undefined
   let sending: Promise<void> = Promise.resolve()

@@ -27,17 +27,15 @@ export const storedSecrets = (
     return source?.kind === 'store' ? [{ id, team: source.team, ref: source.ref }] : []
   })
 
-export interface Serving {
-  readonly tasks: readonly string[]
-  /** Tools of this host that it does not serve, and why. */
-  readonly refused: readonly { readonly tool: string; readonly because: string }[]
-}
-
+/** `refused`: tools of this host that it does not serve, and why. */
 export const chooseServing = (
   known: readonly KnownTool[],
   registered: readonly RunnableTool[],
   abilities: HostAbilities,
-): Serving => {
+): {
+  readonly tasks: readonly string[]
+  readonly refused: readonly { readonly tool: string; readonly because: string }[]
+} => {
   const byName = new Map(known.map((tool) => [tool.definition.name, tool]))
   const judged = registered.flatMap((tool) => {
     const own = byName.get(tool.key)

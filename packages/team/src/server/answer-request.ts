@@ -100,7 +100,7 @@ const answerOperation = async (
   request: IncomingMessage,
   response: ServerResponse,
   answering: Answering,
-  { gone, over }: Presence,
+  { gone, over }: ReturnType<typeof presenceOf>,
 ): Promise<void> => {
   // The body of an unauthenticated request is never read.
   const { caller, holder } = await beforeLogin(request, answering, gone, () => knowCaller(request, answering))
@@ -225,16 +225,11 @@ const endWhenRead = (response: ServerResponse, bytes: Buffer, unread: IncomingMe
   unread.resume()
 }
 
-/** Whether the client still waits for an answer. */
-interface Presence {
-  /** Aborted when the client has gone. */
-  readonly gone: AbortSignal
-  /** Aborted when the client has gone, or the server ends. */
-  readonly over: AbortSignal
-}
-
-/** AbortSignal.any() would leak memory here: its signals stay with the signal of the server. */
-const presenceOf = (response: ServerResponse, ending: AbortSignal): Presence => {
+/**
+ * Whether the client still waits: `gone` is aborted when it has gone, `over` also when the server ends. AbortSignal.any()
+ * would leak memory here: its signals stay with the signal of the server.
+ */
+const presenceOf = (response: ServerResponse, ending: AbortSignal) => {
   const [gone, over] = [new AbortController(), new AbortController()]
   const end = (): void => {
     over.abort()

@@ -6,12 +6,6 @@ import { fail } from '../errors/errors.js'
 import { authenticate } from '../store/index.js'
 import type { AnyOperation, Caller, Engine, TokenHolder } from '../store/index.js'
 
-export interface Known {
-  readonly caller: Caller
-  /** Undefined for the owner of the store. */
-  readonly holder: TokenHolder | undefined
-}
-
 export interface Reception {
   readonly engine: Engine
   readonly door: Door
@@ -21,10 +15,11 @@ export interface Reception {
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9_.@:+-]{0,127}$/
 
+/** `holder`: undefined for the owner of the store. */
 export const knowCaller = async (
   { headers }: IncomingMessage,
   { engine, door, ownerName }: Reception,
-): Promise<Known> => {
+): Promise<{ readonly caller: Caller; readonly holder: TokenHolder | undefined }> => {
   const { authorization, 'cordon-actor': actor } = headers
   if (authorization === undefined && door.kind === 'socket') {
     const named = actor ?? ownerName

@@ -3,19 +3,16 @@ import { OPERATION_NAMES, operationOf } from '../store/index.js'
 import type { AnyOperation, Given } from '../store/index.js'
 import { invalid } from './problem.js'
 
-export interface Routed {
-  readonly operation: AnyOperation
-  /** The fields of path and query. */
-  readonly given: Given
-}
-
 const ROUTES = OPERATION_NAMES.map((name) => {
   const operation = operationOf(name)
   return { operation, parts: operation.path.split('/').slice(1) }
 })
 
-/** `target` as it was sent. The path is split before its parts are decoded. */
-export const routeRequest = (method: string, target: string): Routed => {
+/** `target` as it was sent. The path is split before its parts are decoded. `given`: the fields of path and query. */
+export const routeRequest = (
+  method: string,
+  target: string,
+): { readonly operation: AnyOperation; readonly given: Given } => {
   const [path = '', ...queries] = target.split('?')
   if (!path.startsWith('/') || queries.length > 1) throw invalid('its target is no path')
   const words = path.split('/').slice(1).map(decoded)

@@ -173,12 +173,11 @@ export const openDirectAccess = (engine: Engine, caller: Caller): StoreAccess =>
   const registry = openRegistry(engine)
   return {
     where: engine.where,
-    ask: async (name, given) =>
-      JSON.parse(
-        JSON.stringify(
-          (await registry.answer(operationOf(name), caller, readFields(operationOf(name).fields, given))) ?? null,
-        ),
-      ) as never,
+    ask: async (name, given) => {
+      const operation = operationOf(name)
+      const answer = await registry.answer(operation, caller, readFields(operation.fields, given))
+      return JSON.parse(JSON.stringify(answer ?? null)) as never
+    },
     follow: async (name, given, following) =>
       (await registry.follow(operationOf(name), caller, given, following)) as never,
     grow: async (name, given, told, signal) => {

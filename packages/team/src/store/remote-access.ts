@@ -248,18 +248,13 @@ const problemOf = (answer: unknown, status: number, where: string): CordonError 
 const unusable = (where: string, problem: string, cause?: unknown): CordonError =>
   fail('server-unavailable', { where, problem }, cause)
 
-// Reads server-sent events of a Cordon server.
-interface ServerEvent {
-  readonly id: string
-  readonly event: string
-  readonly data: string
-}
-
 /** A Cordon server sends no longer event. */
 const MOST_LETTERS = 1_048_576
 
-/** Takes the text in pieces, and calls `heard` with each complete event. */
-export const readEvents = (heard: (event: ServerEvent) => void): ((text: string) => void) => {
+/** Reads server-sent events: takes the text in pieces, and calls `heard` with each complete event. */
+export const readEvents = (
+  heard: (event: Readonly<Record<'id' | 'event' | 'data', string>>) => void,
+): ((text: string) => void) => {
   /** Pieces of the incomplete event. They may be many and small, so they are joined only at its end. */
   let pieces: string[] = []
   let length = 0

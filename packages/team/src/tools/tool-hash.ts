@@ -30,7 +30,8 @@ export const toolHash = (tool: ToolDefinition, template?: CommandTemplate): stri
     constraints: plain(constraints),
     cwd: cwd ?? null,
     argument_gate: argumentGate,
-    destructive: typeof destructive === 'function' ? sourceOf(tool, destructive) : plain(destructive),
+    // A function with variables from outside could change its behaviour without changing its text.
+    destructive: typeof destructive === 'function' ? sourceOnHost(name, destructive) : plain(destructive),
     code:
       template === undefined
         ? codeOf(tool, (source) => source)
@@ -39,9 +40,6 @@ export const toolHash = (tool: ToolDefinition, template?: CommandTemplate): stri
 }
 
 const successesOf = (tool: ToolDefinition): JsonValue => (tool.kind === 'process' ? tool.successes : null)
-
-/** A function with variables from outside could change its behaviour without changing its text. */
-const sourceOf = (tool: ToolDefinition, run: (...args: never) => unknown): string => sourceOnHost(tool.name, run)
 
 const plain = (value: unknown): JsonValue =>
   value === undefined ? null : (JSON.parse(JSON.stringify(value)) as JsonValue)

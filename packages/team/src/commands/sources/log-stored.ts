@@ -138,9 +138,7 @@ const exportStored = async (
 const isStoreMark = (value: object): value is { readonly after: string } =>
   'after' in value && typeof value.after === 'string'
 
-type StoredEntry = AnswerOf<'readRecord'>['entries'][number]
-
-const fromStored = (entry: StoredEntry): Exported => {
+const fromStored = (entry: AnswerOf<'readRecord'>['entries'][number]): Exported => {
   const { chain, sequence, hash, previousHash, line } = entry
   return {
     id: `${String(chain)}-${sequence}-${hash.slice(0, 16)}`,

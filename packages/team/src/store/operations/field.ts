@@ -45,7 +45,7 @@ export const text = (most = MOST_LETTERS): Shape<string> =>
     schema: { type: 'string', maxLength: most },
   })
 
-export const filledText = (most = MOST_LETTERS): Shape<string> =>
+export const filledText = (most: number): Shape<string> =>
   such(
     `a text of 1 to ${String(most)} letters, without NUL`,
     (value) => isStorable(value, most) && value.trim() !== '',
@@ -72,9 +72,8 @@ export const fence = (): Shape<string> => matching(/^\d{1,18}$/, 'the fence of t
 export const outputMark = (): Shape<string> =>
   matching(/^\d{1,18}\.\d{1,9}$/, 'the mark of something that a call said, such as 1.12')
 
-const MOST_ITEMS = 1000
-export const boundedList = <Value>(item: Shape<Value>, most = MOST_ITEMS): Shape<readonly Value[]> =>
-  list(item, { most, expected: `a list of at most ${String(most)}` })
+export const boundedList = <Value>(item: Shape<Value>): Shape<readonly Value[]> =>
+  list(item, { most: 1000, expected: 'a list of at most 1000' })
 
 const MOST_JSON_LETTERS = 262_144
 
