@@ -148,7 +148,7 @@ const isBeneathAny = (path: AbsolutePath, folders: ReadonlySet<string>): boolean
 }
 
 /** The bits for "protected" of the path that ends at these nodes, for each side whose grants do not name it. */
-const protectionBits = (active: Active<ProtectionMark>, under: Bits) => {
+const protectionBits = (active: Active<ProtectionMark>, under: Bits): { here: Bits; beneath: Bits } => {
   let here: Bits = 0
   let beneath: Bits = 0
   for (const node of active) {

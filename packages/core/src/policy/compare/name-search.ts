@@ -63,9 +63,8 @@ interface NameSearch {
 /** For each set of wildcards that a name can fit exactly, a shortest such name. */
 const findNames = (search: NameSearch, effort: Effort): readonly FittingName[] | 'undecided' => {
   const found = explore(search, new Set(), effort)
-  if (found === 'undecided') return 'undecided'
   // A found name is rarely one to avoid. Only then the search is repeated with track of those.
-  if (!found.some(({ name }) => isAvoided(search, name))) return found
+  if (found === 'undecided' || !found.some(({ name }) => isAvoided(search, name))) return found
   return explore(search, search.avoid, effort)
 }
 

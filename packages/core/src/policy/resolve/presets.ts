@@ -45,9 +45,5 @@ export const PRESETS: Readonly<Record<PresetName, Preset>> = {
     read: TOOLCHAINS,
     write: [],
   },
-  workspace: {
-    because: 'the tool works on the project as a whole',
-    read: [],
-    write: ['.'],
-  },
+  workspace: { because: 'the tool works on the project as a whole', read: [], write: ['.'] },
 }
