@@ -2,7 +2,8 @@
 import { engineSockets, trySockets } from '../sandbox/index.js'
 import type { SilentSocket } from '../sandbox/index.js'
 
-import type { EngineDiagnosis, Variables } from './diagnosis.js'
+import type { Variables } from './container.js'
+import type { EngineDiagnosis } from './diagnosis.js'
 
 export const examineEngine = async (environment: Variables): Promise<EngineDiagnosis> => {
   const { found, silent } = await trySockets(engineSockets(environment))

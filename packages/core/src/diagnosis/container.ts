@@ -1,6 +1,8 @@
 // Recognises the container, and names the settings of its runtime that permit more.
 import { mountsIn } from '../sandbox/index.js'
 
+export type Variables = Readonly<Record<string, string | undefined>>
+
 export type Container = 'docker' | 'podman' | 'kubernetes' | 'containerd' | 'lxc' | 'unknown'
 
 export interface ContainerSigns {
@@ -12,7 +14,7 @@ export interface ContainerSigns {
   readonly mounts: string
   /** `/proc/1/cgroup` */
   readonly cgroup: string
-  readonly variables: Readonly<Record<string, string | undefined>>
+  readonly variables: Variables
 }
 
 // Where runtimes keep what they mount into containers: their own configurations can move it, hence the parts.

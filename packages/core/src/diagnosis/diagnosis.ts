@@ -4,8 +4,6 @@ import type { Attempt, BackendName, Enforced, Form, SilentSocket } from '../sand
 import type { Container } from './container.js'
 import type { Finding } from './diagnose.js'
 
-export type Variables = Readonly<Record<string, string | undefined>>
-
 /** The default limit, which most calls have, is enforced in another way than one of a policy. */
 export const DEFAULT_PROCESSES = 'limits.processes.default'
 

@@ -8,9 +8,10 @@ import type { Limits } from '../policy/index.js'
 import { describeEnding, openSandbox, tryWall } from '../sandbox/index.js'
 import type { BackendName, Form, HostFacts, Sandbox, WallName } from '../sandbox/index.js'
 
+import type { Variables } from './container.js'
 import { diagnose } from './diagnose.js'
 import { DEFAULT_PROCESSES } from './diagnosis.js'
-import type { FormDiagnosis, HostDiagnosis, Variables, WallDiagnosis } from './diagnosis.js'
+import type { FormDiagnosis, HostDiagnosis, WallDiagnosis } from './diagnosis.js'
 import { readHostSettings } from './host-settings.js'
 
 /** Builds test cells. `environment`: its PATH, and the variables that tell a container. */

@@ -8,8 +8,7 @@ import { textOfFile, readLink } from '../platform/index.js'
 import { lookUp, mountsIn } from '../sandbox/index.js'
 
 import { containerOf, isInFirstNamespaces } from './container.js'
-import type { Container } from './container.js'
-import type { Variables } from './diagnosis.js'
+import type { Container, Variables } from './container.js'
 
 /** Undefined: the host does not have the setting. */
 export interface HostSettings {

@@ -4,7 +4,10 @@ import type { EgressSummary } from '../runtime/events/index.js'
 import { createLogReader, readLine } from '../runtime/index.js'
 import type { CordonEvent } from '../runtime/index.js'
 
-/** `wanted`: the start of an id, or "last". Calls that run at the same time have their events among each other, so "last" is looked up first. */
+/**
+ * `wanted`: the start of an id, or "last". Calls that run at the same time have their events among each other, so
+ * "last" is looked up first.
+ */
 export const callEvents = async (path: string, wanted: string): Promise<readonly CordonEvent[]> => {
   const start = wanted === 'last' ? await lastCallIn(path) : wanted
   const found: CordonEvent[] = []

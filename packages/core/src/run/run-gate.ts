@@ -1,7 +1,7 @@
 // The gate for one typed command: rules of all sources, the mode, and approvals of the session.
 import { randomUUID } from 'node:crypto'
 
-import { createSessionCount } from '../gate/index.js'
+import { createSessionCount, resolveByText } from '../gate/index.js'
 import type { Gate, GateCall, GateTool, Mode, RuleSet } from '../gate/index.js'
 import type { ManifestVerdict } from '../manifest/index.js'
 import { openGate } from '../runtime/assemble/index.js'
@@ -78,5 +78,7 @@ export const gateWith = (
     sessionId,
     isInteractive,
     policySources: order.policySources,
+    // The cell decides about the files that the words name, and nothing of them is looked up before.
+    resolvePath: resolveByText,
     ...(session === undefined ? {} : { lifetimes: { approval: SESSION_LIFETIME } }),
   })

@@ -10,14 +10,14 @@ import type { EventStream, EventStreamSettings } from '../events/event-stream.js
 import { listOnHost, resolveOnHost } from '../settings/host-paths.js'
 
 type GateParts = Pick<GateSettings, 'tools' | 'ruleSets' | 'mode' | 'sessionId' | 'isInteractive'> &
-  Partial<Omit<GateSettings, 'resolvePath' | 'listFolder' | 'now' | 'newId' | 'wait'>>
+  Partial<Omit<GateSettings, 'listFolder' | 'now' | 'newId' | 'wait'>>
 
 export const openGate = (parts: GateParts): Gate =>
   createGate({
     hooks: [],
     policySources: [],
-    ...parts,
     resolvePath: resolveOnHost,
+    ...parts,
     listFolder: listOnHost,
     now: Date.now,
     newId: randomUUID,

@@ -1,2 +1,2 @@
 // Paths on this host, without the rest of the runtime: `cordon hook` judges the paths of an agent's file tools.
-export { listOnHost, resolveOnHost } from './host-paths.js'
+export { resolveOnHost } from './host-paths.js'
