@@ -1,7 +1,7 @@
 import type { addRule as addRuleNow, removeRule as removeRuleNow, RuleToAdd } from './add-rule.js'
 
 export { MANAGED_FOLDER, PROJECT_FOLDER, isTrustedProject, loadRuleFiles, projectFolders } from './load-rule-files.js'
-export type { ProjectFolder, RuleFileSettings } from './load-rule-files.js'
+export type { RuleFileSettings } from './load-rule-files.js'
 export { loadBounds } from './bounds.js'
 export type { RequireWithin } from './bounds.js'
 export { documentsIn, readRuleFile, ruleFilesIn, trustOf, userRulesIn } from './read-rule-file.js'
