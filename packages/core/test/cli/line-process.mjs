@@ -5,7 +5,7 @@ import { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 
 const { loadBundle } = createRequire(import.meta.url)('../../bin/load-bundle.js')
-const { dispatch } = loadBundle('command-line').exports
+const { dispatch } = loadBundle('command-line').exports['command-line']()
 
 /** Cells share the descriptors, and one of their programs may have made them non-blocking. */
 const write = (descriptor, text) => {
