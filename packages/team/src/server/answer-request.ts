@@ -226,8 +226,8 @@ const endWhenRead = (response: ServerResponse, bytes: Buffer, unread: IncomingMe
 }
 
 /**
- * Whether the client still waits: `gone` is aborted when it has gone, `over` also when the server ends. AbortSignal.any()
- * would leak memory here: its signals stay with the signal of the server.
+ * Whether the client still waits: `gone` is aborted when it has gone, `over` also when the server ends.
+ * AbortSignal.any() would leak memory here: its signals stay with the signal of the server.
  */
 const presenceOf = (response: ServerResponse, ending: AbortSignal) => {
   const [gone, over] = [new AbortController(), new AbortController()]
