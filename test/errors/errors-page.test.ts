@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
 
+import type { ErrorTable } from '../../packages/core/src/errors/index.js'
+
 import { ALL_ERRORS, TABLES } from './all-errors.js'
 
 const HEAD = `# Errors
@@ -14,7 +16,7 @@ const cell = (text: string): string => text.replaceAll('|', '\\|')
 const renderPage = (): string =>
   [
     HEAD,
-    ...Object.entries(TABLES).flatMap(([name, table]) => [
+    ...Object.entries<ErrorTable>(TABLES).flatMap(([name, table]) => [
       `## ${name}`,
       '',
       '| code | when |',
