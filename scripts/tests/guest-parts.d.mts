@@ -1,4 +1,4 @@
-import type { Form } from '../../src/sandbox/index.js'
+import type { Form } from '../../packages/core/src/policy/index.js'
 
 export interface Guest {
   readonly name: string
