@@ -1,7 +1,7 @@
 // A second run of the tests as an ordinary user, if they run as root. It uses a copy of the checkout, because only root
 // may be able to read the original.
 import { spawnSync } from 'node:child_process'
-import { chmodSync, copyFileSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs'
+import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -33,6 +33,8 @@ export const withCopyFor = async (user, checkout, use) => {
       .filter((name) => !NOT_COPIED.has(name))
       .map((name) => join(checkout, name))
     const copied = spawnSync('cp', ['-a', '--reflink=auto', ...entries, folder], { stdio: 'inherit' })
+    // Reports of the user's run.
+    mkdirSync(join(folder, 'build'), { recursive: true })
     const owned = spawnSync('chown', ['-R', `${user.uid}:${user.gid}`, folder], { stdio: 'inherit' })
     if (copied.status !== 0 || owned.status !== 0)
       throw new Error(`the checkout could not be copied for the user ${user.name}`)

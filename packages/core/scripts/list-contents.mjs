@@ -26,7 +26,8 @@ for (const [name, parts] of Object.entries(PARTS)) {
         ? filesBelow(join(folder, part)).map((path) => `${part}/${path}`)
         : [part],
     )
-    .filter((path) => !/\.cache(?:\.new)?$/.test(path))
+    // A copy loads no project: it has no package of that project.
+    .filter((path) => !/\.cache(?:\.new)?$|\/describe\//.test(path))
   const files = Object.fromEntries(paths.map((path) => [path, hashFile(join(folder, path))]))
   // The launcher is built for each platform by itself, and other platforms have another one.
   const packages = Object.fromEntries(

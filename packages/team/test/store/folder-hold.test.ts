@@ -12,7 +12,7 @@ const home = mkdtempSync(join(tmpdir(), 'cordon-hold-'))
 afterAll(() => {
   rmSync(home, { recursive: true, force: true })
 })
-const MODULE = pathToFileURL(join(import.meta.dirname, '..', '..', 'dist', 'store', 'engine', 'folder-hold.js')).href
+const MODULE = pathToFileURL(join(import.meta.dirname, '..', '..', 'dist', 'store', 'engine', 'pglite-engine.js')).href
 const program = (folder: string, then: string) => [
   '--input-type=module',
   '-e',
