@@ -80,11 +80,7 @@ describe('npm install of the packed package', { timeout: 900_000 }, () => {
 
   test('with a compiler builds the launcher, and the command line and the library work', () => {
     mkdirSync(place)
-    const { status, output } = npm(
-      ['install', packInto(npm, CORE, packed, SYSTEM)],
-      place,
-      SYSTEM,
-    )
+    const { status, output } = npm(['install', packInto(npm, CORE, packed, SYSTEM)], place, SYSTEM)
     expect(status, output).toBe(0)
     expect(run(place)).toEqual({ status: 0, stdout: 'ran\n', stderr: '' })
     writeFileSync(

@@ -97,9 +97,7 @@ const assemble = async (
   const rules = ruleSetsOf(options, places)
   requireKnownPrerequisites(options.tools)
   requireKnownTools(rules.own, names)
-  const events = openRecord(
-    withoutUndefined({ record: audit?.append, context: contextOf(options.context, manifest) }),
-  )
+  const events = openRecord(withoutUndefined({ record: audit?.append, context: contextOf(options.context, manifest) }))
   if (options.onEvent !== undefined) events.on('*', options.onEvent)
   const usedApprovals = createUsedApprovals(Date.now)
   const turns = createCallTurns(options.concurrency ?? defaultConcurrency())
