@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { lookup } from 'node:dns/promises'
 import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -15,6 +16,12 @@ const folder = temporaryFolder()
 const place = (name: string): string => mkdtempSync(join(folder, `${name}-`))
 const FORMS = ['namespaces', 'landlock']
 
+/** The address of the registry that npm is configured for here. */
+const npmRegistry = (): URL => {
+  const stdout = execFileSync('npm', ['config', 'get', 'registry'], { cwd: folder, encoding: 'utf8' })
+  return new URL(stdout.trim())
+}
+
 /** The address of a public host here. It may be that of a mirror, with an authority of its own. */
 const wayTo = async (host: string): Promise<readonly string[] | undefined> => {
   const { CORDON_TESTS_AUTHORITIES: authorities } = process.env
@@ -31,13 +38,15 @@ const PIP_INSTALL = ['/usr/bin/python3', '-m', 'pip', 'install', '--no-cache-dir
 const AWAY = /ECONNREFUSED|ETIMEDOUT|502 Bad Gateway|upstream-unreachable|upstream-unresolved/
 
 describe('a real package', () => {
-  test.for(FORMS)('is installed by npm from the public registry, by the bundled policy (%s)', async (form, context) => {
-    const way = await wayTo('registry.npmjs.org')
-    needs(context, way !== undefined, 'the public registry of npm cannot be reached')
+  test.for(FORMS)('is installed by npm from a registry that an option names (%s)', async (form, context) => {
+    const { hostname, href } = npmRegistry()
+    const way = await wayTo(hostname)
+    needs(context, way !== undefined, 'the registry of npm cannot be reached')
     const project = place('npm')
-    const words = ['--policy', 'npm', ...(way ?? []), '--write', '.', '--', ...INSTALL, 'is-number@7.0.0']
+    const grants = ['--policy', 'npm', '--net', hostname, '--env', `npm_config_registry=${href}`, '--write', '.']
+    const words = [...grants, ...(way ?? []), '--', ...INSTALL, 'is-number@7.0.0']
     const { status, stdout, stderr } = await run(form, project, ...words)
-    needs(context, status === 0 || !AWAY.test(stderr), 'the public registry of npm cannot be reached')
+    needs(context, status === 0 || !AWAY.test(stderr), 'the registry of npm cannot be reached')
     expect({ status, stdout: /added 1 package/.test(stdout), stderr }).toEqual({ status: 0, stdout: true, stderr: '' })
     expect(JSON.parse(readFileSync(join(project, 'node_modules/is-number/package.json'), 'utf8'))).toMatchObject({
       name: 'is-number',
@@ -110,7 +119,7 @@ describe('a private registry', () => {
     onTestFinished(() => registry.close())
     const project = place('project')
     writeFileSync(join(project, '.npmrc'), `registry=http://127.0.0.1:${String(registry.port)}/npm/\n`)
-    const words = ['--policy', 'npm', '--write', '.', '--', ...INSTALL, 'own-package']
+    const words = ['--policy', 'npm', '--net', 'npm.example.org', '--write', '.', '--', ...INSTALL, 'own-package']
     expect((await run(form, project, ...words)).status).not.toBe(0)
     expect(existsSync(join(project, 'node_modules/own-package'))).toBe(false)
     expect(registry.requests).toEqual([])

@@ -122,7 +122,7 @@ describe('docs/policy-files.md', () => {
   test('has files that load and become policies of tools', () => {
     const policies = blocks.map((text, at) => policyFrom(saved(text, at)))
     expect(policies.length).toBeGreaterThan(1)
-    for (const policy of [...policies, policyFrom('github'), policyFrom('npm')])
+    for (const policy of [...policies, policyFrom('github'), policyFrom('pip')])
       expect(processTool({ name: 'any', policy, command: () => ['true'] }).policy.network.kind).toBe('list')
   })
 
