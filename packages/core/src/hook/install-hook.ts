@@ -119,7 +119,8 @@ export const uninstallHook = (agent: Agent, line: CommandLine): number => {
   const lines = [
     `The hook of ${agent.title} is no longer in ${path}.`,
     ...others.map(capital),
-    `Other projects may start the copy of Cordon in ${folder}. When no hook and no MCP entry needs it: rm -r ${shellWord(folder)}`,
+    `Other projects may start the copy of Cordon in ${folder}. ` +
+      `When no hook and no MCP entry needs it: rm -r ${shellWord(folder)}`,
   ]
   writeText(STDOUT, `${lines.join('\n')}\n`)
   return 0

@@ -48,8 +48,9 @@ const isOfCall = (event: CordonEvent): event is CallEvent => typeof event.call_i
 export type DeniedEvent = Extract<CallEvent, { type: 'tool.denied' }>
 
 /**
- * An MCP server ends after the calls of its tools, so its cell is the last call of a session. A user who asks about
- * the last call usually means the refused one. `cell`: the events of the last call.
+ * The calls that were denied while a cell ran. The cell of an MCP server counts as a call too, and ends after the calls
+ * of its tools. So the last call of a log is often that cell, while the user asks about a denied call. `cell`: its
+ * events.
  */
 export const deniedMeanwhile = async (path: string, cell: readonly CordonEvent[]): Promise<readonly DeniedEvent[]> => {
   const [first, last] = [cell[0]?.event_id, cell.at(-1)?.event_id]

@@ -71,7 +71,7 @@ interface FrameForm {
   readonly headerBytes: number
   /** The length of the payload. May throw. */
   readonly lengthIn: (header: Buffer) => number
-  /** Whether the payload is told piece by piece, as it arrives. Otherwise an incomplete frame waits for more bytes. */
+  /** Whether pieces of the payload are passed on as they arrive. Otherwise a frame is passed on when it is complete. */
   readonly isInPieces?: (header: Buffer) => boolean
 }
 

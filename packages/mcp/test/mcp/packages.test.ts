@@ -148,7 +148,7 @@ describe('a package of npm', () => {
     expect(evil.requests).toEqual([])
   })
 
-  test('is not installed if the address of the registry has a password, which nobody is told', async () => {
+  test('is not installed if the address of the registry has a password, and no output shows the password', async () => {
     const { cordon, gatewayWords, folders, log } = packagedProject(
       folderWith({ '.npmrc': 'registry=https://user:hunter2-hunter2@packages.example.org/\n' }),
     )

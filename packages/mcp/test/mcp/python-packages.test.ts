@@ -137,7 +137,7 @@ describe('a package of PyPI', () => {
     expect(await call(UVX)).toBe('hello')
   })
 
-  test('is not installed if the address of the index has a password, which nobody is told', async () => {
+  test('is not installed if the address of the index has a password, and no output shows the password', async () => {
     const home = folderWith({
       '.pip/pip.conf': '[global]\nindex-url = https://user:hunter2-hunter2@a.example/\n',
     })

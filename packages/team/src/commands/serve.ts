@@ -79,7 +79,7 @@ const tellFirstTeam = async (engine: Engine, first: FirstTeam, { given, environm
       isNew
         ? `${paint('green', 'created')} ` +
             `${oneLine(`${team}; ${owner} is its admin and operator, ${agent} its agent, with the token in ${tokenFile}`)}\n`
-        : `cordon: ${oneLine(`the team ${team} exists already, and is left as it is; ${tokenAdvice(first, given.values)}`)}\n`,
+        : `cordon: the team ${oneLine(`${team} exists already, and is left as it is; ${tokenAdvice(first, given.values)}`)}\n`,
     )
   } catch (error) {
     await engine.close()

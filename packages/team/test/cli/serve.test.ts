@@ -92,7 +92,10 @@ const callNote = (input: object): { readonly result: Promise<unknown> } => {
     import { teamRegistry } from ${JSON.stringify(join(TEAM, 'dist/bundle/team.js'))}
     const [server, tokenFile, workspace, input] = process.argv.slice(2)
     const cordon = await createCordon({
-      workspace, registry: teamRegistry({ server, token: readFileSync(tokenFile, 'utf8').trim(), owner: 'acme', agent: 'agent-1', runner: 'app' }),
+      workspace,
+      registry: teamRegistry({
+        server, token: readFileSync(tokenFile, 'utf8').trim(), owner: 'acme', agent: 'agent-1', runner: 'app',
+      }),
       rules: [{ rules: [{ effect: 'allow', tool: ['note'], because: 'the registry decides' }] }],
       tools: [processTool({ name: 'note', description: 'writes', input: { type: 'object' }, policy: { filesystem: { write: ['.'] }, network: ['api.example.org'] }, command: ({ file }) => ['sh', '-c', 'echo noted > "$0"', file] })],
     })

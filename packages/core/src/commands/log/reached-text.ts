@@ -31,8 +31,9 @@ const reached = (summary: EgressSummary | null): readonly string[] => {
 
 const hostText = (reached: ReachedHost): string => {
   const { host, port, connections, requests, credentials, redactions, problems } = reached
+  const amounts = [counted(connections, 'connection'), counted(requests, 'request'), trafficOf(reached)]
   return [
-    `${host}:${String(port)}: ${counted(connections, 'connection')}, ${counted(requests, 'request')}, ${trafficOf(reached)}`,
+    `${host}:${String(port)}: ${amounts.join(', ')}`,
     ...(credentials.length === 0 ? [] : [`with ${credentials.join(', ')}`]),
     ...(redactions === 0 ? [] : [`${String(redactions)} redacted`]),
     ...problems,

@@ -55,10 +55,8 @@ const fill = (draft: Draft, { credential, value }: Valued): Draft => {
       // `OPTIONS *` has no URL that could carry it.
       if (draft.target === '*') return draft
       const rest = filterQuery(draft.target, (name) => name !== injection.parameter.toLowerCase())
-      return {
-        ...draft,
-        target: `${rest}${rest.includes('?') ? '&' : '?'}${encodeURIComponent(injection.parameter)}=${inUrl(onOneLine(id, value))}`,
-      }
+      const parameter = `${encodeURIComponent(injection.parameter)}=${inUrl(onOneLine(id, value))}`
+      return { ...draft, target: `${rest}${rest.includes('?') ? '&' : '?'}${parameter}` }
     }
     case 'placeholder': {
       const standIn = credential.placeholder?.text

@@ -51,7 +51,7 @@ anywhere .config/autostart .config/autostart-scripts .config/plasma-workspace .c
 anywhere .xinitrc .xprofile .xsession .xsessionrc .xserverrc:
   the X session runs it <https://www.x.org/releases/current/doc/man/man1/xinit.1.xhtml>
 anywhere .local/share/applications:
-  the desktop starts the program that it names in place of the one of the system
+  an entry here replaces the system's entry for a program, and the desktop runs its command
   <https://specifications.freedesktop.org/desktop-entry-spec/latest/>
 anywhere .config/i3 .config/sway .config/hypr .config/niri .config/river .config/labwc .config/openbox .config/awesome
   .config/bspwm .config/sxhkd .config/qtile .config/xmonad .config/leftwm .config/waybar .config/polybar .i3 .xmonad

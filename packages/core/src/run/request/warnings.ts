@@ -21,8 +21,10 @@ export const warningsOf = (
   ),
   ...unsetVariables(boundary, environment).map(
     (name) =>
-      `${values.get('env')?.includes(name) === true ? `--env ${name}: this variable` : `the policy passes on ${name}, which`} ` +
-      `is not set, so the command does not get it; --env ${name}=VALUE sets it`,
+      (values.get('env')?.includes(name) === true
+        ? `--env ${name}: this variable`
+        : `the policy passes on ${name}, which`) +
+      ` is not set, so the command does not get it; --env ${name}=VALUE sets it`,
   ),
   ...(image !== undefined && isatty(0)
     ? ['a command in a container has no terminal, so its input is empty; pipe its input, or add < /dev/null']

@@ -53,7 +53,10 @@ const errorFor = (
   // A grant of an own file would be refused.
   const permit = (to: string) =>
     own === undefined
-      ? `${to}, ${protection === undefined ? 'remove the carve-out' : `name it exactly: --write ${shellWord(escapeGlob(protection.path))}`}`
+      ? `${to}, ` +
+        (protection === undefined
+          ? 'remove the carve-out'
+          : `name it exactly: --write ${shellWord(escapeGlob(protection.path))}`)
       : describeOwnFile(path, own, 'command')
   switch (violation.deed) {
     case 'set-aside':

@@ -38,7 +38,7 @@ export const runOnServer = async (
       enforced: {
         ...held.enforced,
         'arguments': gate.argumentGate === 'enforced' ? ['argument-gate'] : [],
-        // The call ends, and the server is told. It may go on.
+        // The call ends and the server gets a cancellation. The server may go on.
         'limits.wall': ['cancellation'],
       },
     },
