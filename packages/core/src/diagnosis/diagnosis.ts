@@ -1,5 +1,5 @@
 // What a diagnosis of this host says.
-import type { Attempt, BackendName, Enforced, Form, SilentSocket } from '../sandbox/index.js'
+import type { Attempt, BackendName, EnforcedBy, Form, SilentSocket } from '../sandbox/index.js'
 
 import type { Container } from './container.js'
 import type { Finding } from './diagnose.js'
@@ -51,5 +51,5 @@ export interface FormDiagnosis {
   readonly held: boolean
   readonly problem: string | null
   /** The mechanisms of each boundary. An empty list means that it is not enforced. */
-  readonly enforced: Enforced | null
+  readonly enforced: EnforcedBy | null
 }

@@ -6,7 +6,7 @@ import { parseRequestHost } from '../policy/index.js'
 
 import type { CallRights } from './call.js'
 import { createCall } from './call.js'
-import type { Shared } from './connection/context.js'
+import type { ProxyParts } from './connection/context.js'
 import { serveProxiedRequests } from './connection/forward.js'
 import type { ProxyUser } from './connection/proxy-client.js'
 import { serveProxyClient } from './connection/proxy-client.js'
@@ -36,7 +36,7 @@ export interface EgressCall {
 /** A name that is being resolved may keep a connection open. */
 const LONGEST_END = 2_000
 
-export const admitCall = (rights: CallRights, shared: Shared): EgressCall => {
+export const admitCall = (rights: CallRights, shared: ProxyParts): EgressCall => {
   const call = createCall(rights)
   const held = holdStreams()
   const { connections } = shared

@@ -3,7 +3,7 @@ import type { Boundary, Credential, IpAddress, RequestScope } from '../policy/in
 import { compileNeedles } from './redaction/needle-search.js'
 import type { NeedleSet } from './redaction/needle-search.js'
 import { literalNeedles, needlesOf, searchedNeedles } from './redaction/needles.js'
-import type { Valued } from './credentials/draft.js'
+import type { CredentialValue } from './credentials/draft.js'
 import type { Secret } from './credentials/secret-store.js'
 import { sentTexts } from './credentials/inject.js'
 import { createJudge } from './rules/judge.js'
@@ -26,7 +26,7 @@ export interface ActiveCall {
   /** Judges by one policy of the call alone. */
   readonly judgeOf: (scope: RequestScope) => Judge
   /** What answers are searched for. Made again only if a value changes. */
-  readonly needles: (secrets: readonly Secret[], valued: readonly Valued[]) => NeedleSet | undefined
+  readonly needles: (secrets: readonly Secret[], valued: readonly CredentialValue[]) => NeedleSet | undefined
   nextConnection: number
   isOver: boolean
 }

@@ -5,7 +5,7 @@ import type { EgressCall } from './admitted-call.js'
 import { admitCall } from './admitted-call.js'
 import { createTlsAuthority } from './authority/tls-authority.js'
 import type { CallRights } from './call.js'
-import type { Shared } from './connection/context.js'
+import type { ProxyParts } from './connection/context.js'
 import { requireUsable } from './credentials/inject.js'
 import type { SecretStore } from './credentials/secret-store.js'
 import type { PlaceLimits } from './places.js'
@@ -55,7 +55,7 @@ export const createEgress = ({
 }: EgressSettings): Egress => {
   const authority = createTlsAuthority({ now })
   const secure = createSecureUpstream(authorities)
-  const shared: Shared = {
+  const shared: ProxyParts = {
     authority,
     secure,
     pool: createPool(secure, isNested),

@@ -8,7 +8,7 @@ import { parseEndpoint, renderAuthority, renderHost } from './endpoint.js'
 import { readWhole, wholeBody } from './http/body.js'
 import { isHeaderValue } from './http/header-list.js'
 import { findAddresses } from './rules/address-guard.js'
-import { Denied } from './rules/denial.js'
+import { EgressDenied } from './rules/denial.js'
 import { createSecureUpstream, dial } from './upstream/dial.js'
 import { createHttp1Transport } from './upstream/http1-transport.js'
 import type { Resolve } from './upstream/resolve.js'
@@ -86,7 +86,7 @@ export const createOwnRequests = ({
       ended.abort()
       throw fail('upstream-unreachable', { host: url.host, problem: `no answer within ${timeout} ms` })
     } catch (error) {
-      if (error instanceof Denied) throw refused(url, error.message)
+      if (error instanceof EgressDenied) throw refused(url, error.message)
       if (error instanceof CordonError) throw error
       throw fail('upstream-broke', { host: url.host, problem: 'its answer cannot be read' })
     }

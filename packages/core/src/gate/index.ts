@@ -10,7 +10,7 @@ export type { CommandReading } from './commands/command-line.js'
 export { parseTextPattern } from './commands/text-pattern.js'
 export type { TextPattern } from './commands/text-pattern.js'
 export { canonicalJson, hashOf, sizeInSteps, sizeOf } from './input/canonical-json.js'
-export type { Sized } from './input/canonical-json.js'
+export type { HashAndSize } from './input/canonical-json.js'
 export { createSessionCount, parseConstraints, parseSessionCountState } from './constraints/constraints.js'
 export type {
   Constraints,

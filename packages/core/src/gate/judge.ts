@@ -2,7 +2,7 @@
 // argument gate.
 import { fail } from '../errors/index.js'
 import type { CordonError } from '../errors/index.js'
-import { mappingOf, oneOf, rootNode, textOf } from '../policy/index.js'
+import { mappingOf, oneOf, rootNode, nodeText } from '../policy/index.js'
 
 import type { CallFacts } from './call-facts.js'
 import type { DecisionSource } from './record/permission-decision.js'
@@ -199,7 +199,7 @@ const classify = async (
     const node = rootNode(answered.value, () => 'the classifier', 'its answer')
     const given = mappingOf(node, ['decision', 'reason'])
     const decision = oneOf(given.decision ?? node, ['allow', 'deny', 'ask'] as const)
-    const reason = given.reason === undefined ? 'no reason given' : textOf(given.reason, 'a text')
+    const reason = given.reason === undefined ? 'no reason given' : nodeText(given.reason, 'a text')
     if (decision === 'deny')
       return { kind: 'refuse', source: 'classifier', denial: fail('classifier-denied', { reason }) }
     return decision === 'ask'

@@ -45,7 +45,7 @@ const pathOf = (agent: Agent, scope: Scope, environment: Environment): string =>
   return path
 }
 
-export interface Changed {
+export interface ChangedHook {
   /** The command of the hook that was there before. */
   readonly replaced: string | undefined
   readonly isChanged: boolean
@@ -57,7 +57,7 @@ export const changeSettings = (
   path: string,
   given: Arguments,
   wanted: HookChange,
-): Changed | undefined => {
+): ChangedHook | undefined => {
   const before = readSettings(path)
   const after = agent.settings.edit(before, path, wanted)
   if (given.switches.has('print')) {

@@ -30,7 +30,7 @@ import { commandWords } from './installed-command.js'
 import { unreadable } from './message.js'
 import { rewritten, runOptions } from './rewrite.js'
 
-export interface Asked {
+export interface HookRequest {
   readonly agent: Agent
   readonly call: AgentCall
   readonly message: JsonObject
@@ -39,7 +39,7 @@ export interface Asked {
   readonly environment: Environment
 }
 
-export const decide = async (asked: Asked): Promise<Verdict> => {
+export const decide = async (asked: HookRequest): Promise<Verdict> => {
   const { agent, call, message, given, environment } = asked
   const shell = call.action.kind === 'shell' && !given.switches.has('no-cell') ? call.action.command : undefined
   const workspace = given.values.get('workspace')?.[0] ?? call.workspace
@@ -103,7 +103,7 @@ const readOutputs = ({ action, outputs = [], cwd }: AgentCall): readonly string[
         .filter((path) => outputs.includes(dirname(path)))
         .map(escapeGlob)
 
-const evaluate = ({ agent, call, message, given, environment }: Asked, order: RunOrder): Promise<Evaluation> =>
+const evaluate = ({ agent, call, message, given, environment }: HookRequest, order: RunOrder): Promise<Evaluation> =>
   withLog(openAuditLog({ path: auditPathOf(environment, order.home) }), async (audit) => {
     const mayAsk = agent.canAsk(message)
     const restart = wayOutOfGrants(`cordon hook install ${agent.name}`)

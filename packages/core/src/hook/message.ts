@@ -33,7 +33,7 @@ export const toolCallIn = (
 }
 
 /** A text, or every text of a list. Undefined for anything else. */
-export const textsOf = (value: JsonValue | undefined): readonly string[] | undefined => {
+export const textOrTexts = (value: JsonValue | undefined): readonly string[] | undefined => {
   if (typeof value === 'string') return [value]
   return Array.isArray(value) && value.every((item) => typeof item === 'string') ? value : undefined
 }

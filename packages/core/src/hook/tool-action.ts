@@ -3,7 +3,7 @@
 import type { JsonObject, JsonValue } from '../gate/index.js'
 
 import type { Search, ToolAction } from './agent.js'
-import { textIn, textsOf, unreadable } from './message.js'
+import { textIn, textOrTexts, unreadable } from './message.js'
 import { startsOfPattern } from './search-pattern.js'
 
 /** Fields of a tool that hold a path, or a list of paths. `a|b`: names of the same field. */
@@ -57,7 +57,7 @@ const filesOf = (
       .filter((value) => value !== '')
   // A tool without its path was changed by its authors: nobody knows what it would open.
   const pathsIn = (field: string): readonly string[] => {
-    const paths = valuesOf(field).map(textsOf)
+    const paths = valuesOf(field).map(textOrTexts)
     const all = paths.flatMap((each) => each ?? [])
     if (all.length === 0 || all.includes('') || paths.includes(undefined))
       throw unreadable(agent, `calls ${tool} without a path in "${field}"`)

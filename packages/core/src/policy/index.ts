@@ -29,7 +29,7 @@ export { loadPolicyText, parsePolicy, parsePolicyNode } from './parse/parse-poli
 export { matches } from './glob/matches.js'
 export { BACKENDS, DEFAULT_LIMITS, DEFAULT_OUTPUT_BYTES, EGRESS_CLASSES, FORMS, LINUX_BACKENDS } from './model.js'
 export { MECHANISMS, RISKS, TOOL_KINDS, WALLS, isSandboxedKind } from './model.js'
-export type { Assessed, BackendName, Boundary, EgressClass, EnvironmentEntry, Form, Limits } from './model.js'
+export type { DeclaredOrDerived, BackendName, Boundary, EgressClass, EnvironmentEntry, Form, Limits } from './model.js'
 export type { LinuxBackend, Mechanism, PresetName, ProgramGrant, Risk, SandboxedKind, Section } from './model.js'
 export type { ToolKind, ToolPolicy, WallName } from './model.js'
 export { didYouMean, nearestKey } from './nearest-key.js'
@@ -46,7 +46,16 @@ export type { PolicyExample } from './files/policy-examples.js'
 export { loadPolicyFile, policyOfFile, readPolicyFile } from './files/policy-file.js'
 export type { PolicyFile, PolicySection } from './files/policy-file.js'
 export { countOf, describeValue, flagOf, invalid, itemsOf, keyOf, mappingOf } from './parse/policy-node.js'
-export { namedNodesOf, oneOf, placeOf, required, rootNode, someItemsOf, sourceOf, textOf } from './parse/policy-node.js'
+export {
+  namedNodesOf,
+  oneOf,
+  placeOf,
+  required,
+  rootNode,
+  someItemsOf,
+  sourceOf,
+  nodeText,
+} from './parse/policy-node.js'
 export type { KeyPath, PolicyNode } from './parse/policy-node.js'
 export type { Preset } from './resolve/presets.js'
 export { PROTECTED_NAMES } from './protected/protected.js'

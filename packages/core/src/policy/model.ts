@@ -29,7 +29,7 @@ export type EgressClass = (typeof EGRESS_CLASSES)[number]
 export const SAFE_METHODS: readonly string[] = ['GET', 'HEAD', 'OPTIONS']
 
 /** A level that the policy declares, or that is derived from the rest of it. */
-export interface Assessed<Level> {
+export interface DeclaredOrDerived<Level> {
   readonly level: Level
   readonly derived: boolean
 }
@@ -161,5 +161,5 @@ export interface Boundary extends FileGrants, RequestScope {
   readonly limits: Limits
   readonly presets: readonly PresetName[]
   readonly require: readonly Mechanism[]
-  readonly risk: Assessed<Risk>
+  readonly risk: DeclaredOrDerived<Risk>
 }

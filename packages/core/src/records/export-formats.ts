@@ -7,7 +7,7 @@ export const EXPORT_FORMATS = ['jsonl', 'cloudevents', 'ocsf', 'otlp'] as const
 export type ExportFormat = (typeof EXPORT_FORMATS)[number]
 
 /** The common content of all formats, for local logs and logs of teams. */
-export interface Exported {
+export interface ExportedEntry {
   /** Stable, so that a receiver notices a repeated entry. */
   readonly id: string
   readonly time: string
@@ -23,7 +23,7 @@ export interface Exported {
 
 export const FAILURES = /(?:^|\.)(?:denied|violation|failed|rejected|expired|terminated|doubtful|repaired)$/
 
-export const fromLogLine = ({ event, sequence, hash }: AuditLine, line: string): Exported => ({
+export const fromLogLine = ({ event, sequence, hash }: AuditLine, line: string): ExportedEntry => ({
   id: event.event_id,
   time: event.timestamp,
   type: event.type,
@@ -37,7 +37,7 @@ export const fromLogLine = ({ event, sequence, hash }: AuditLine, line: string):
 })
 
 /** One line, without its line feed. */
-export const renderExported = (exported: Exported, format: ExportFormat): string => {
+export const renderExported = (exported: ExportedEntry, format: ExportFormat): string => {
   switch (format) {
     case 'jsonl':
       return exported.line
@@ -51,7 +51,7 @@ export const renderExported = (exported: Exported, format: ExportFormat): string
 }
 
 /** CloudEvents 1.0, as JSON. */
-const cloudEventOf = ({ id, time, type, source, subject, data }: Exported) => ({
+const cloudEventOf = ({ id, time, type, source, subject, data }: ExportedEntry) => ({
   specversion: '1.0',
   id,
   source,
@@ -74,7 +74,7 @@ const SEVERITY = { informational: 1, medium: 3 } as const
 const STATUS = { success: 1, failure: 2 } as const
 
 /** OCSF: each entry is an API activity, and its type is the operation. */
-const ocsfOf = ({ id, time, type, source, subject, actor, hasFailed, data, line }: Exported) => ({
+const ocsfOf = ({ id, time, type, source, subject, actor, hasFailed, data, line }: ExportedEntry) => ({
   ...API_ACTIVITY,
   activity_id: OTHER_ACTIVITY,
   activity_name: type,
@@ -102,7 +102,7 @@ const ocsfOf = ({ id, time, type, source, subject, actor, hasFailed, data, line 
 const OTLP_SEVERITY = { informational: [9, 'INFO'], medium: [13, 'WARN'] } as const
 
 /** OTLP: one request of the logs service, in JSON. A collector reads such lines from a file, or takes one by HTTP. */
-const otlpOf = ({ id, time, type, source, subject, actor, hasFailed, data, line }: Exported) => {
+const otlpOf = ({ id, time, type, source, subject, actor, hasFailed, data, line }: ExportedEntry) => {
   const [severityNumber, severityText] = hasFailed ? OTLP_SEVERITY.medium : OTLP_SEVERITY.informational
   const attribute = ([key, stringValue]: readonly [string, string]) => ({ key, value: { stringValue } })
   return {

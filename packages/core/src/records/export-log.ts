@@ -9,7 +9,7 @@ import type { LogLine } from '../runtime/index.js'
 import { STDERR, STDOUT, oneLine, writeFully, writeText } from '../line/text/console-text.js'
 import type { EventFilter } from './call-events.js'
 import { fromLogLine, renderExported } from './export-formats.js'
-import type { ExportFormat, Exported } from './export-formats.js'
+import type { ExportFormat, ExportedEntry } from './export-formats.js'
 
 export interface ExportSettings {
   readonly format: ExportFormat
@@ -48,7 +48,7 @@ export const exportLog = async (
     }
     if (filter(event) && !writeExported(fromLogLine(read.line, line.text), format)) {
       await reader.close()
-      return brokenOff()
+      return reportBrokenPipe()
     }
     end = { sequence, hash }
   }
@@ -64,7 +64,7 @@ export const warnOfChange = ({ file, number }: LogLine): void => {
 const EXIT_BROKEN_OFF = 1
 
 /** It is not known which entries the reader of a pipe has read, so the next export repeats them all. */
-export const brokenOff = (): number => {
+export const reportBrokenPipe = (): number => {
   writeText(
     STDERR,
     'cordon: the reader closed the pipe before the export was complete; the mark of --cursor was not moved\n',
@@ -72,7 +72,7 @@ export const brokenOff = (): number => {
   return EXIT_BROKEN_OFF
 }
 
-export const writeExported = (exported: Exported, format: ExportFormat): boolean =>
+export const writeExported = (exported: ExportedEntry, format: ExportFormat): boolean =>
   writeFully(STDOUT, Buffer.from(`${renderExported(exported, format)}\n`))
 
 interface LogMark {

@@ -1,6 +1,6 @@
 export { callEvents, deniedMeanwhile, egressIn, eventFilter, onePerPackage } from './call-events.js'
 export type { DeniedEvent, EventFilter } from './call-events.js'
 export { EXPORT_FORMATS, FAILURES } from './export-formats.js'
-export type { Exported } from './export-formats.js'
-export { brokenOff, exportLog, keepCursor, readCursor, warnOfChange, writeExported } from './export-log.js'
+export type { ExportedEntry } from './export-formats.js'
+export { reportBrokenPipe, exportLog, keepCursor, readCursor, warnOfChange, writeExported } from './export-log.js'
 export type { ExportSettings } from './export-log.js'

@@ -59,14 +59,14 @@ export type Outcome =
 export const wouldRun = ({ decision }: PermissionDecision): boolean => decision === 'allow' || decision === 'sandboxed'
 
 /** A decision, and the state of the gate at that time. */
-export interface Decided {
+export interface DecidedRun {
   readonly decision: PermissionDecision
   readonly state: PermissionState
 }
 
 export const describeRun = (
   order: RunOrder | undefined,
-  { decision, state }: Decided,
+  { decision, state }: DecidedRun,
   outcome: Outcome,
   exitStatus: number,
 ): Facts => {
@@ -139,7 +139,12 @@ const refusal = (error: unknown, code: string | undefined) => ({
 })
 
 /** For a run that could not be judged, because its words, policies or rules are invalid. */
-export const undecided = (error: unknown, order: RunOrder | undefined, mode: Mode, interactive: boolean): Decided => ({
+export const undecided = (
+  error: unknown,
+  order: RunOrder | undefined,
+  mode: Mode,
+  interactive: boolean,
+): DecidedRun => ({
   decision: {
     decision_id: randomUUID(),
     call_id: randomUUID(),

@@ -47,7 +47,7 @@ export const revokeApproval = async (
   await revoke()
 }
 
-export const givenApprovals = (environment: Environment, now: number): readonly GivenApproval[] => [
+export const rememberedApprovals = (environment: Environment, now: number): readonly GivenApproval[] => [
   ...alwaysRules(environment),
   ...listSessions(stateFolderOf(environment, homeOf(environment))).flatMap(({ name, kept, revoke }) =>
     kept

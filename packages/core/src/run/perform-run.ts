@@ -12,7 +12,7 @@ import { personAtTerminal } from './ask-person.js'
 import { attachedRunner } from './attached-runner.js'
 import type { AttachedRun, Launch } from './attached-runner.js'
 import { revise } from './facts.js'
-import type { Decided } from './facts.js'
+import type { DecidedRun } from './facts.js'
 import { openRunLog, recordSettingsOf, shieldedFrom, withLog } from './record.js'
 import { openRunGate } from './run-gate.js'
 import type { PreparedRun } from './run-gate.js'
@@ -32,7 +32,7 @@ interface PerformedRun extends Pick<AttachedRun, 'argv' | 'result'> {
 export const performRun = (
   given: PreparedRun,
   launch: Launch,
-  onDecided: (decided: Decided) => void,
+  onDecided: (decided: DecidedRun) => void,
 ): Promise<PerformedRun> =>
   withLog(openRunLog(given.environment, given.order.home), (audit) => performRunIn(audit, given, launch, onDecided))
 
@@ -41,7 +41,7 @@ export const performRunIn = async (
   audit: AuditLog,
   given: PreparedRun,
   launch: Launch,
-  onDecided: (decided: Decided) => void,
+  onDecided: (decided: DecidedRun) => void,
 ): Promise<PerformedRun> => {
   const prepared = shieldedFrom(audit, given)
   const { tool, ownFiles, environment, order, manifest } = prepared

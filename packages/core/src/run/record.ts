@@ -4,13 +4,13 @@ import { shellWord } from '../platform/index.js'
 import { openRecord } from '../runtime/assemble/index.js'
 import { auditOwnFiles, openAuditLog } from '../runtime/audit/index.js'
 import type { AuditLog } from '../runtime/audit/index.js'
-import { decided, denied, recordArguments } from '../runtime/events/index.js'
+import { evaluatedEvent, deniedEvent, recordArguments } from '../runtime/events/index.js'
 import type { RecordSettings } from '../runtime/events/index.js'
 import { shieldOwnFiles } from '../runtime/own-files/index.js'
 
 import type { CommandLine, Environment } from '../line/arguments.js'
 import { auditPathOf, homeOf } from '../settings/own-folders.js'
-import type { Decided } from './facts.js'
+import type { DecidedRun } from './facts.js'
 import type { PreparedRun } from './run-gate.js'
 
 type EventStream = ReturnType<typeof openRecord>
@@ -60,14 +60,14 @@ export const recordSettingsOf = ({ CORDON_RECORD: wanted }: Environment): Record
 /** A session that consists of one decision. `because`: why it ended. */
 export const recordDecision = async (
   events: EventStream,
-  { decision, state }: Decided,
+  { decision, state }: DecidedRun,
   recorded: Recorded,
   { isDenied, because }: { readonly isDenied: boolean; readonly because: string },
 ): Promise<void> => {
   await Promise.all([
     events.emit({ type: 'session.started', call_id: null, permission_state: state }),
-    events.emit(decided({ decision }, recorded)),
-    ...(isDenied ? [events.emit(denied({ decision }))] : []),
+    events.emit(evaluatedEvent({ decision }, recorded)),
+    ...(isDenied ? [events.emit(deniedEvent({ decision }))] : []),
     events.emit({ type: 'session.ended', call_id: null, reason: because, calls: 0 }),
   ])
 }
@@ -77,7 +77,7 @@ export const recordDecision = async (
  * invalid. `cordon why last` explains it. Ignores problems of the log: nothing ran, and the refusal is printed anyway.
  */
 export const recordRefusal = async (
-  refused: Decided,
+  refused: DecidedRun,
   error: unknown,
   { given: { rest: argv }, environment }: CommandLine,
 ): Promise<void> => {

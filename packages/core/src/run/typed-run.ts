@@ -21,7 +21,7 @@ import { adviseOnStart } from './text/start-advice.js'
 import { upstreamProblems } from './text/upstream-problems.js'
 import type { Launch } from './attached-runner.js'
 import { describeRun, undecided, wouldRun } from './facts.js'
-import type { Decided, Facts, Outcome } from './facts.js'
+import type { DecidedRun, Facts, Outcome } from './facts.js'
 import { onGrantedNetwork } from './launch-in-cell.js'
 import { performRun } from './perform-run.js'
 import { prepareRun } from './prepare-run.js'
@@ -61,7 +61,7 @@ export const runTyped = async (line: CommandLine, warn: (lines: readonly string[
 /** What is known about a run when it fails. */
 interface Known {
   order: RunOrder | undefined
-  decided: Decided | undefined
+  decided: DecidedRun | undefined
   wasPermitted: boolean
 }
 
@@ -150,7 +150,7 @@ const adviceToObserve = (): readonly string[] =>
   isatty(STDERR) ? ['Cordon noticed no refusal; to list every file that it refused: add --observe'] : []
 
 /** The status of the command, except for timeouts, and for a success that touched a protected name. */
-const statusOf = (outcome: Outcome, { decision }: Decided): number => {
+const statusOf = (outcome: Outcome, { decision }: DecidedRun): number => {
   if (outcome.kind === 'refused') return exitStatusOf(outcome.error)
   if (outcome.kind === 'evaluated') return wouldRun(decision) ? 0 : EXIT_REFUSED
   const { result, problems } = outcome

@@ -4,7 +4,7 @@ import type { ApprovalAnswer, Evaluation, Gate, JsonValue, PermissionDecision } 
 import { isMapping } from '../shapes/index.js'
 
 import type { CallTurn } from './call/call-turns.js'
-import { decided, recordTogether } from './events/call-record.js'
+import { evaluatedEvent, recordTogether } from './events/call-record.js'
 import type { EventStream } from './events/event-stream.js'
 import { recordArguments } from './events/recorded-arguments.js'
 import type { ArgumentSettings } from './events/recorded-arguments.js'
@@ -80,7 +80,7 @@ export const settleQuestions = async (
 export const recordQuestion = async (question: Question, { events, record }: Recording): Promise<void> => {
   const { decision, inputs, why } = question
   await recordTogether(events, [
-    decided(question, recordArguments(inputs.call, record)),
+    evaluatedEvent(question, recordArguments(inputs.call, record)),
     {
       type: 'permission.requested',
       ...approvalIdsOf(decision),

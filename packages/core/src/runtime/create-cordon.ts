@@ -20,7 +20,7 @@ import { createCallTurns, defaultConcurrency } from './call/call-turns.js'
 import type { Cordon } from './cordon.js'
 import type { CordonOptions } from './cordon-options.js'
 import { describeCordon } from './describe/described-cordon.js'
-import { describing } from './describing.js'
+import { currentDescription } from './describing.js'
 import { connectTelemetry } from './events/telemetry.js'
 import type { Telemetry } from './events/telemetry.js'
 import type { CallRegistry } from './registry/call-registry.js'
@@ -45,7 +45,7 @@ import type { ToolDefinition } from './tools/tools.js'
 export const createCordon = async <const Tools extends readonly ToolDefinition[]>(
   options: CordonOptions<Tools>,
 ): Promise<Cordon<Tools>> => {
-  const description = describing()
+  const description = currentDescription()
   if (description !== undefined) return describeCordon(options, description)
   return openCordon(options, (definitionOf) => openRegistryOf(options, definitionOf))
 }

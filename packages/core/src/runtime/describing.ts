@@ -53,14 +53,14 @@ export const startDescribing = (places: Pick<Description, 'project' | 'home' | '
 }
 
 /** Undefined, unless a project is being described. */
-export const describing = (): Description | undefined => {
+export const currentDescription = (): Description | undefined => {
   const found = (globalThis as Readonly<Record<symbol, unknown>>)[KEY] as Description | undefined
   return found?.form === FORM ? found : undefined
 }
 
 /** A tool was made by `tool` or `processTool`. */
 export const noteTool = <Definition extends NamedTool>(definition: Definition): Definition => {
-  const description = describing()
+  const description = currentDescription()
   description?.tools.push({ definition, entry: description.entry, source: callerIn(description) })
   return definition
 }

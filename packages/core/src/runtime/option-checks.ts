@@ -42,7 +42,7 @@ export const optionPlace = (of: string, key = '', describe = describeOption): Pl
 const describeOption = (value: unknown): string => (typeof value === 'function' ? 'a function' : describeValue(value))
 
 /** For a value with its own checks. */
-export const checked = <Value>(check: (value: unknown, place: Place) => void): Shape<Value> => ({
+export const shapeOfCheck = <Value>(check: (value: unknown, place: Place) => void): Shape<Value> => ({
   ...such<Value>('', () => true),
   read: (value, place) => {
     check(value, place)
@@ -52,7 +52,7 @@ export const checked = <Value>(check: (value: unknown, place: Place) => void): S
 
 /** Never shows the value in an error: it may be a secret. */
 export const unshown = <Value>(shape: Shape<Value>, expected: string, fix = ''): Shape<Value> =>
-  checked((value, place) => {
+  shapeOfCheck((value, place) => {
     try {
       shape.read(value, place)
     } catch {

@@ -3,7 +3,7 @@ import { fail } from '../errors/index.js'
 import type { Boundary, Form, LinuxBackend, WallName } from '../policy/index.js'
 
 import type { HostFacts, PassedOver } from './plan/host-facts.js'
-import type { CellConnection, Launched } from './launch/cell.js'
+import type { CellConnection, StartedLauncher } from './launch/cell.js'
 import type { CellRequest, PlannedCell } from './plan/planned-cell.js'
 import type { Planner } from './plan/planner.js'
 import { problemOf, missingMechanism } from './plan/requirements.js'
@@ -13,7 +13,7 @@ export interface Backend {
   readonly host: HostFacts
   readonly planner: Planner
   /** Natively, the plan is sent to the launcher later. A wall mounts what the plan says when it starts. */
-  readonly launch: (request: CellRequest, planned: PlannedCell) => Launched
+  readonly launch: (request: CellRequest, planned: PlannedCell) => StartedLauncher
   /** Gives a launcher a head start, if the request alone says which namespaces it needs. A wall needs the plan. */
   readonly launchAhead?: (request: CellRequest) => CellConnection | undefined
 }

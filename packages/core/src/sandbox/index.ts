@@ -22,7 +22,7 @@ export type { BackendName, Form, WallName } from '../policy/index.js'
 export { tryWall } from './host/try-wall.js'
 export type { Observing } from './plan/planned-cell.js'
 
-export type { Enforced, UnconfinedProfile, SandboxProfile } from './plan/sandbox-profile.js'
+export type { EnforcedBy, UnconfinedProfile, SandboxProfile } from './plan/sandbox-profile.js'
 export { openSandbox, requireLauncher } from './sandbox.js'
 export type {
   AttachedControl,

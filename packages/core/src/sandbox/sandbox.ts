@@ -11,7 +11,7 @@ import type { Backend } from './backends.js'
 import { IN_MEMORY, attachedStdio, commandOf, requestOf, runAttached, runIn } from './launch/run-in-cell.js'
 import type { Streams } from './launch/run-in-cell.js'
 import {
-  allBegun,
+  waitForBegin,
   createEnder,
   disturbanceIn,
   seenDisturbance,
@@ -20,7 +20,7 @@ import {
 } from './launch/watched-run.js'
 import type { BegunRequest, Disturbance, Ender, WatchedRun } from './launch/watched-run.js'
 import type { CallResult } from './call-result.js'
-import type { Cell, CellConnection, Launched } from './launch/cell.js'
+import type { Cell, CellConnection, StartedLauncher } from './launch/cell.js'
 import { createDoors } from './launch/doors.js'
 import { probeHost } from './host/probe-host.js'
 import type { HostFacts } from './plan/host-facts.js'
@@ -29,7 +29,7 @@ import { TO_CELL, encodeFrame } from './frames.js'
 import { runsAsOwner } from './runs-as-owner.js'
 import { findLauncher } from './host/launcher.js'
 import { spawnLauncher, startNursery } from './launch/nursery.js'
-import { chooseForm, heldMechanisms, refuseMissingMechanisms } from './plan/requirements.js'
+import { chooseForm, availableMechanisms, refuseMissingMechanisms } from './plan/requirements.js'
 import { headStartOf } from './plan/plan-cell.js'
 import type { CellRequest, PlannedCell } from './plan/planned-cell.js'
 import { ALL_FRAMES } from './plan/plan.js'
@@ -90,7 +90,7 @@ const openSandboxAs = async (
     options.nursery === 'none' ? undefined : startNursery(launcher, doors.receive, identity).catch(() => undefined)
   const [nursery, host] = await Promise.all([nurseryOrNone, probeHost(launcher, surroundings)])
   // Inside another cell its keeper makes our connections, and the nursery would not recognise us.
-  const nursed = (stdio: Stdio): Launched | undefined =>
+  const nursed = (stdio: Stdio): StartedLauncher | undefined =>
     stdio === ALL_FRAMES && host.listener.held && nursery?.isAlive() === true ? nursery.connect() : undefined
   const connect = ({ stdio, proxy }: CellRequest) =>
     nursed(stdio) ?? spawnLauncher(launcher, stdio, proxy === undefined ? undefined : doors.receive, identity)
@@ -175,7 +175,7 @@ const openSandboxAs = async (
     const ender = createEnder()
     const asked = patrolFor(job.settings, ender.end)
     const beginning = beginRequest(job, waiting === NO_CELL)
-    const [patrol, ready, begun] = await allBegun(asked, waiting, beginning)
+    const [patrol, ready, begun] = await waitForBegin(asked, waiting, beginning)
     const { request, connection, backend } = begun
     const { planner } = backend
     try {
@@ -221,7 +221,7 @@ const openSandboxAs = async (
     host,
     strongest: backends.strongest.host,
     mechanisms: () =>
-      heldMechanisms(chooseForm(options.form ?? 'auto', backends.strongest.host), backends.strongest.host),
+      availableMechanisms(chooseForm(options.form ?? 'auto', backends.strongest.host), backends.strongest.host),
     run: (request) => perform(jobOf(request, request, request.onStarted)),
     attach: (request) =>
       perform({

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 
 import { readWords } from '../../src/line/text/read-words.js'
-import { markedLines, visible, visibleWord, wrapped } from '../../src/line/text/visible-text.js'
+import { markedLines, visible, visibleWord, wrapText } from '../../src/line/text/visible-text.js'
 
 const word = fc
   .string({
@@ -54,14 +54,14 @@ test(
   'facts are broken between words, and within words that are too long; nothing of them is lost, and no line is ' +
     'too wide',
   () => {
-    expect(wrapped('made by postgres, today', 10)).toEqual(['made by', 'postgres,', 'today'])
-    expect(wrapped('abcdefgh ij', 4)).toEqual(['abcd', 'efgh', 'ij'])
+    expect(wrapText('made by postgres, today', 10)).toEqual(['made by', 'postgres,', 'today'])
+    expect(wrapText('abcdefgh ij', 4)).toEqual(['abcd', 'efgh', 'ij'])
     fc.assert(
       fc.property(
         fc.string({ unit: fc.constantFrom('a', 'b', ' ', 'ж', '語') }),
         fc.integer({ min: 2, max: 12 }),
         (text, columns) => {
-          const lines = wrapped(text, columns)
+          const lines = wrapText(text, columns)
           expect(lines.join('').replaceAll(' ', '')).toBe(text.replaceAll(' ', ''))
           for (const line of lines)
             expect(

@@ -15,7 +15,7 @@ import { usesOf } from './reach.js'
 import { isShell, programsIn } from './shell-programs.js'
 import { readToolSite, toolMaker } from './tool-site.js'
 import type { ToolSite } from './tool-site.js'
-import type { UnseenAt } from './tool-start.js'
+import type { ObstructionAt } from './tool-start.js'
 import type { Deed, Use } from './use.js'
 import { createValues, propertyName } from './values.js'
 import type { Values } from './values.js'
@@ -70,7 +70,7 @@ const analyseTool = (site: ToolSite, values: Values, program: ts.Program, places
   return { site, uses, policy: 'written', granted: policy, beyond: exceeding(site, policy, uses, places) }
 }
 
-const unseenUse = ({ node, because, fix }: UnseenAt): Use => ({
+const unseenUse = ({ node, because, fix }: ObstructionAt): Use => ({
   deed: { kind: 'opaque', because, ...(fix === undefined ? {} : { fix }) },
   node,
   chain: [],

@@ -4,7 +4,7 @@ import { posix } from 'node:path'
 import ts from 'typescript'
 
 import { declarationsOf, isOwnCode } from './declarations.js'
-import type { Unseen } from './use.js'
+import type { Obstruction } from './use.js'
 
 /** Whether a module is named as a file, and not as a package. `#name` is of the project's own package.json. */
 export const isFileName = (specifier: string): boolean => /^(?:\.|\/|#|file:)/.test(specifier)
@@ -26,7 +26,7 @@ const namesOf = (named: string, from: string): readonly string[] => {
 }
 
 /** Why a file is not followed. */
-export const unseenFile = (program: ts.Program, named: string, from: string): Unseen => {
+export const unseenFile = (program: ts.Program, named: string, from: string): Obstruction => {
   const shown = named.startsWith('file:') ? posix.relative(posix.dirname(from), namesOf(named, from)[0] ?? '') : named
   const path = named.startsWith('#') ? undefined : namesOf(named, from).find((each) => ts.sys.fileExists(each))
   if (path === undefined) return { because: `there is no file ${shown}`, fix: 'Correct its path.' }

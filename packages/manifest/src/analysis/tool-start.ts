@@ -6,7 +6,7 @@ import { bare, declarationsOf, isOwnCode } from './declarations.js'
 import { fileNamed, unseenFile } from './modules.js'
 import { isFunction } from './node-kinds.js'
 import type { Origins } from './origin.js'
-import type { Unseen } from './use.js'
+import type { Obstruction } from './use.js'
 import { memberOf } from './values.js'
 import type { Values } from './values.js'
 
@@ -18,10 +18,10 @@ export interface Start {
   /** Its code is a module, whose top runs too. */
   readonly isModule: boolean
   /** Code of it that is not in the text of the program, and what would show it. */
-  readonly unseen: UnseenAt | undefined
+  readonly unseen: ObstructionAt | undefined
 }
 
-export interface UnseenAt extends Unseen {
+export interface ObstructionAt extends Obstruction {
   readonly node: ts.Node
 }
 
@@ -59,7 +59,7 @@ export const startOf = (tool: Declared): Start => {
   return { start: undefined, isModule: false, unseen: { ...unseen, node: call.expression } }
 }
 
-const unknownProgram = (command: ts.Node, { values, program }: Declared): UnseenAt | undefined => {
+const unknownProgram = (command: ts.Node, { values, program }: Declared): ObstructionAt | undefined => {
   const lists = commandLists(command, values, program.getTypeChecker())
   const isKnown =
     lists?.every((list) => firstWordsOf(list, values)?.every(({ kind }) => kind === 'whole') === true) === true
@@ -68,7 +68,7 @@ const unknownProgram = (command: ts.Node, { values, program }: Declared): Unseen
   return { because, fix: 'Write its name as the first word of the command.', node: command }
 }
 
-const unknownFunction = (run: ts.Node, tool: Declared): UnseenAt | undefined => {
+const unknownFunction = (run: ts.Node, tool: Declared): ObstructionAt | undefined => {
   if (isFunctionHere(run, tool, 0)) return undefined
   const because = 'its function is known only when the program runs'
   return { because, fix: 'Write it in the call, or take it from a constant or a file of the project.', node: run }
@@ -124,7 +124,7 @@ const moduleStart = (
   { options, values, program }: Declared,
 ): Pick<Start, 'start' | 'unseen'> => {
   const path = values.constant(module)
-  const unseen = (because: string, fix: string): UnseenAt => ({ because, fix, node: module })
+  const unseen = (because: string, fix: string): ObstructionAt => ({ because, fix, node: module })
   if (path === undefined) {
     const fix = "Write it as new URL('./file.js', import.meta.url)."
     return { start: undefined, unseen: unseen('the path of its module is computed', fix) }

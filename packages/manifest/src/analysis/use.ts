@@ -18,12 +18,12 @@ export type Deed =
   | { readonly kind: 'network'; readonly target: Target }
   | { readonly kind: 'environment'; readonly name: Text }
   | { readonly kind: 'exec'; readonly program: Text }
-  | ({ readonly kind: 'opaque' } & Unseen)
+  | ({ readonly kind: 'opaque' } & Obstruction)
   /** `specifier`: as the code names it, such as `name/part`. */
   | { readonly kind: 'package'; readonly name: string; readonly specifier: string }
 
 /** Why code cannot be followed, and what would let it. */
-export interface Unseen {
+export interface Obstruction {
   readonly because: string
   readonly fix?: string
 }

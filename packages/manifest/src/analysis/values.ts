@@ -11,7 +11,7 @@ import { UNKNOWN, whole } from './use.js'
 import type { Text } from './use.js'
 
 /** The expressions that are given for a parameter. Undefined: others may call its function too. */
-export type GivenFor = (parameter: ts.ParameterDeclaration) => readonly ts.Expression[] | undefined
+export type ArgumentsFor = (parameter: ts.ParameterDeclaration) => readonly ts.Expression[] | undefined
 
 export interface Values {
   /** Every text that an expression can have. */
@@ -28,7 +28,7 @@ const MOST_DEEP = 30
 const MOST_TEXTS = 20
 const MOST_STEPS = 2_000
 
-export const createValues = (checker: ts.TypeChecker, givenFor: GivenFor): Values => {
+export const createValues = (checker: ts.TypeChecker, givenFor: ArgumentsFor): Values => {
   const initializersOf = (name: ts.Identifier | ts.MemberName): readonly ts.Expression[] | undefined => {
     const symbol = checker.getSymbolAtLocation(name)
     const declarations = symbol === undefined ? [] : declarationsOf(checker, symbol)

@@ -7,7 +7,7 @@ import { exportsOf, fileNamed, isFileName, ownModule, unseenFile } from './modul
 import { callableName, callableOf, declarationName, isAlias, isFunction, shortName, textOfName } from './node-kinds.js'
 import { createOrigins } from './origin.js'
 import type { Origin, Origins } from './origin.js'
-import type { Deed, Step, Unseen, Use } from './use.js'
+import type { Deed, Step, Obstruction, Use } from './use.js'
 import { createValues } from './values.js'
 import type { Values } from './values.js'
 
@@ -53,7 +53,7 @@ export interface Walk {
   /** Says so if a name is imported from a file that is not part of the project. */
   readonly noteUnseen: (name: ts.Node, chain: Chain) => void
   readonly use: (deeds: () => readonly Deed[], node: ts.Node, chain: Chain) => void
-  readonly opaque: (unseen: string | Unseen, node: ts.Node, chain: Chain) => void
+  readonly opaque: (unseen: string | Obstruction, node: ts.Node, chain: Chain) => void
   /** True if the expression is something from outside of the project. */
   readonly mention: (expression: ts.Expression, chain: Chain) => boolean
   /** The object of a constant that is written out. */
@@ -182,7 +182,7 @@ export const createWalk = (program: ts.Program, start: ts.Node, agentFile: ts.So
     return table !== undefined && ts.isObjectLiteralExpression(table) ? table : undefined
   }
 
-  const opaque = (unseen: string | Unseen, node: ts.Node, chain: Chain): void => {
+  const opaque = (unseen: string | Obstruction, node: ts.Node, chain: Chain): void => {
     const why = typeof unseen === 'string' ? { because: unseen } : unseen
     use(() => [{ kind: 'opaque', ...why }], node, chain)
   }

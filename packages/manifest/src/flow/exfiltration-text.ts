@@ -1,6 +1,6 @@
 // What a finding `flow.exfiltration` says.
 import type { Sentence } from 'cordon/manifest'
-import { named, say, words } from 'cordon/manifest'
+import { namedPart, say, words } from 'cordon/manifest'
 
 import type { Cut } from './changes.js'
 import type { FoundPath } from './exfiltration.js'
@@ -12,8 +12,8 @@ export const exfiltrationSentence = ({ agent, path }: FoundPath): Sentence => {
   const [sink, ...onward] = [path.sink.part, ...path.sink.onward]
   const last = onward.at(-1)
   if (path.parts.length === 1 && sink.kind === 'in-process')
-    return say`${named(agent)} can be made to send private data: ${subject(sink, agent)}${IN_PROCESS}`
-  return say`${named(agent)} can be made to send private data: ${[
+    return say`${namedPart(agent)} can be made to send private data: ${subject(sink, agent)}${IN_PROCESS}`
+  return say`${namedPart(agent)} can be made to send private data: ${[
     ...subject(path.private.part, agent),
     ...privateWords(path.private.because),
   ]}, ${[...subject(path.untrusted.part, agent), ...untrustedWords(path.untrusted.because)]}, and ${[
@@ -26,8 +26,8 @@ export const exfiltrationSentence = ({ agent, path }: FoundPath): Sentence => {
 
 const subject = (part: Part, agent: string): Sentence => [
   ...(part.is === 'server' ? say`the MCP server ` : []),
-  named(part.name),
-  ...(part.agent === agent ? [] : say` of ${named(part.agent)}`),
+  namedPart(part.name),
+  ...(part.agent === agent ? [] : say` of ${namedPart(part.agent)}`),
 ]
 
 const IN_PROCESS = say` runs in the agent's own process, where nothing confines it`
@@ -82,7 +82,7 @@ export const cutSentence = (cut: Cut, agent: string): Sentence => {
         ...subject(part, agent),
       ])}`
     case 'isolate':
-      return say`run ${named(cut.part.name)} in a cell: leave out inProcess`
+      return say`run ${namedPart(cut.part.name)} in a cell: leave out inProcess`
     case 'remove':
       return say`remove ${cut.entry} from ${words(cut.section)} of ${subject(cut.part, agent)}`
     case 'tag':

@@ -4,7 +4,7 @@ import type { ManifestContent } from 'cordon/manifest'
 
 import { cheapestCut } from './cheapest-cut.js'
 import type { Cut } from './changes.js'
-import type { Flow, Held } from './flow.js'
+import type { Flow, PartInRole } from './flow.js'
 import { flowsOf, rolesFor } from './flow.js'
 import type { OpenSink } from './open-sinks.js'
 import { allParts } from './part.js'
@@ -26,8 +26,8 @@ export interface Exfiltration extends FoundPath {
 }
 
 export interface ExfiltrationPath {
-  readonly private: Held
-  readonly untrusted: Held
+  readonly private: PartInRole
+  readonly untrusted: PartInRole
   readonly sink: OpenSink
   /** Each once. */
   readonly parts: readonly Part[]
@@ -58,7 +58,7 @@ const pathsAmong = ({ agents }: ManifestContent, parts: readonly Part[], tags: T
 const smallestPath = (flow: Flow): ExfiltrationPath | undefined => {
   let best: ExfiltrationPath | undefined
   // Only the roles of a part matter, so one part of each combination suffices.
-  const among = (held: readonly Held[]): ReadonlySet<Part> => new Set(held.map(({ part }) => part))
+  const among = (held: readonly PartInRole[]): ReadonlySet<Part> => new Set(held.map(({ part }) => part))
   const [reading, bringing] = [among(flow.private), among(flow.untrusted)]
   const onward = new Map(flow.sinks.map((sink) => [sink.part, sink.onward.length]))
   const roles = (part: Part): string =>

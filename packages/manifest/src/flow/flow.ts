@@ -8,15 +8,15 @@ import { privateBecause, sendsBecause, untrustedBecause } from './roles.js'
 import type { Reason } from './roles.js'
 import type { Tags } from './tags.js'
 
-export interface Held {
+export interface PartInRole {
   readonly part: Part
   readonly because: Reason
 }
 
 /** The parts of one agent that have a role. */
 export interface Flow {
-  readonly private: readonly Held[]
-  readonly untrusted: readonly Held[]
+  readonly private: readonly PartInRole[]
+  readonly untrusted: readonly PartInRole[]
   readonly sinks: readonly OpenSink[]
 }
 
@@ -43,7 +43,7 @@ export const flowsOf = (parts: readonly Part[], roles: Roles): ((agent: string) 
     const ownSinks = sinks.filter(({ part }) => part.agent === agent)
     // Without a sink there is no path, and the other roles take longer to find.
     const own = ownSinks.length === 0 ? [] : parts.filter((part) => part.agent === agent)
-    const holders = (role: Role): readonly Held[] =>
+    const holders = (role: Role): readonly PartInRole[] =>
       own.flatMap((part) => {
         const because = role(part)
         return because === undefined ? [] : [{ part, because }]

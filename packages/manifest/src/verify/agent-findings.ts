@@ -3,7 +3,7 @@ import type { Change, Finding, ManifestAgent, ManifestServer, ManifestTool, Owne
 import {
   identityOf,
   makeFinding,
-  named,
+  namedPart,
   say,
   serverAdded,
   serverFindings,
@@ -41,7 +41,7 @@ const workspaceFindings = ({ before, after }: Change<ManifestAgent>, owner: Owne
     ? []
     : [
         makeFinding('tool.filesystem.write.widened', owner, {
-          sentence: say`Paths that begin with ./ are now in ${present}, were in ${past}, for all tools of ${named(after.name)}`,
+          sentence: say`Paths that begin with ./ are now in ${present}, were in ${past}, for all tools of ${namedPart(after.name)}`,
           change: ['workspace', past, present],
         }),
       ]
@@ -135,7 +135,7 @@ const credentialFindings = ({ before, after }: Change<ManifestAgent>, owner: Own
     const past = Object.hasOwn(before.credentials, id) ? before.credentials[id] : undefined
     if (past === undefined || from === undefined || past === from) return []
     return makeFinding('tool.credential.widened', owner, {
-      sentence: say`The credential ${named(id)} now comes from ${from}, was ${past}`,
+      sentence: say`The credential ${namedPart(id)} now comes from ${from}, was ${past}`,
       change: ['source', id, past, from],
     })
   })
@@ -149,7 +149,7 @@ const dynamicFindings = ({ before, after }: Change<ManifestAgent>, owner: Owner)
       return []
     }
     return makeFinding('tool.added.high-risk', owner, {
-      sentence: say`The agent ${named(after.name)} now has agents or tools that exist only at run time: ${place}`,
+      sentence: say`The agent ${namedPart(after.name)} now has agents or tools that exist only at run time: ${place}`,
       change: ['dynamic', withoutLine(place), after.dynamic.map(withoutLine).filter(isSame(place)).length],
     })
   })

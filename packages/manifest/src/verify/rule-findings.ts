@@ -3,7 +3,7 @@ import { canonicalJson, EFFECTS, parseTextPattern } from 'cordon/gate'
 import type { JsonValue } from 'cordon/gate'
 
 import type { Change, Finding, ManifestRule, Owner } from 'cordon/manifest'
-import { makeFinding, named, say, words } from 'cordon/manifest'
+import { makeFinding, namedPart, say, words } from 'cordon/manifest'
 import { coversConditions } from './rule-coverage.js'
 import type { Conditions } from './rule-coverage.js'
 
@@ -44,8 +44,8 @@ const removed = (rule: ManifestRule, present: Rules, owner: Owner): Finding => {
     {
       sentence:
         same === undefined
-          ? say`The rule ${named(rule.id)} no longer ${words(VERBS[rule.effect])} ${conditions}`
-          : say`The rule ${named(rule.id)} changed, and no rule ${words(VERBS[rule.effect])} all of ${conditions} any more`,
+          ? say`The rule ${namedPart(rule.id)} no longer ${words(VERBS[rule.effect])} ${conditions}`
+          : say`The rule ${namedPart(rule.id)} changed, and no rule ${words(VERBS[rule.effect])} all of ${conditions} any more`,
       // What is left of it, so that taking away more is another change.
       change: [rule.effect, rule.conditions, same === undefined ? null : [same.effect, same.conditions]],
     },
@@ -59,7 +59,7 @@ const allowed = (rule: ManifestRule, owner: Owner): Finding =>
     'tool.approval.loosened',
     { ...owner, ...(rule.source === undefined ? {} : { source: rule.source }) },
     {
-      sentence: say`The rule ${named(rule.id)} now allows ${canonicalJson(rule.conditions as JsonValue)}`,
+      sentence: say`The rule ${namedPart(rule.id)} now allows ${canonicalJson(rule.conditions as JsonValue)}`,
       change: ['rule', rule.conditions],
     },
   )

@@ -1,6 +1,6 @@
 // Findings about options of createCordon that concern all tools of an agent.
 import type { Change, Finding, FindingId, ManifestAgent, Owner, Sentence } from 'cordon/manifest'
-import { makeFinding, named, say, words } from 'cordon/manifest'
+import { makeFinding, namedPart, say, words } from 'cordon/manifest'
 
 type Settings = NonNullable<ManifestAgent['settings']>
 type Setting = Exclude<keyof Settings, 'pins' | 'authorities'>
@@ -44,7 +44,7 @@ export const settingFindings = (change: Change<ManifestAgent>, owner: Owner): re
   const [before, after] = [change.before.settings ?? {}, change.after.settings ?? {}]
   const finding = (id: FindingId, sentence: Sentence, changed: readonly unknown[]): Finding =>
     makeFinding(id, owner, {
-      sentence: say`${sentence}, for all tools of ${named(change.after.name)}`,
+      sentence: say`${sentence}, for all tools of ${namedPart(change.after.name)}`,
       change: ['settings', ...changed],
     })
   const single = (Object.keys(SETTINGS) as readonly Setting[]).flatMap((name) => {

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http'
 
 import { VERSION_HEADER } from '../http/mirrored-headers.js'
 import { REVISIONS } from '../wire/era-2025.js'
-import { textOf } from '../wire/messages.js'
+import { textField } from '../wire/messages.js'
 import type { Fields } from '../wire/messages.js'
 import { HttpFailure } from './http-failure.js'
 
@@ -33,7 +33,7 @@ export const createHttpSession = (): HttpSession => {
       id = given
     },
     begin: ({ protocolVersion }) => {
-      version = REVISIONS.has(textOf(protocolVersion)) ? textOf(protocolVersion) : undefined
+      version = REVISIONS.has(textField(protocolVersion)) ? textField(protocolVersion) : undefined
     },
     headers: () => ({
       ...(id === undefined ? {} : { [ID_HEADER]: id }),

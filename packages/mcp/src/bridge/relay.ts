@@ -9,7 +9,7 @@ import { createParamHeaders, headersOf } from '../http/mirrored-headers.js'
 import { METHODS } from '../wire/era-2025.js'
 import { LISTEN, clientOf } from '../wire/era-2026.js'
 import { LONGEST_LINE } from '../wire/lines.js'
-import { fieldsOf, paramsOf, readLine, textOf } from '../wire/messages.js'
+import { fieldsOf, paramsOf, readLine, textField } from '../wire/messages.js'
 import type { Fields, Message, RequestMessage } from '../wire/messages.js'
 import { createEventReader } from './event-reader.js'
 import { bodyOf, failureOf } from './http-exchange.js'
@@ -267,7 +267,7 @@ export const createRelay = ({ server, toGateway, complain, giveUp }: RelayParts)
   }
 }
 
-const isStateless = (request: RequestMessage): boolean => textOf(clientOf(paramsOf(request)).version) !== ''
+const isStateless = (request: RequestMessage): boolean => textField(clientOf(paramsOf(request)).version) !== ''
 
 const isErrorFor = ({ id }: RequestMessage, text: string): boolean => {
   const [message] = readLine(text, 'server')

@@ -7,9 +7,9 @@ import { isMapping } from 'cordon/shapes'
 import type { ClientFile } from './clients.js'
 import { readConfig, untouchedVersion, writeConfig } from './config-file.js'
 import type { Change, ReadConfig } from './config-file.js'
-import { backupPath, forgetRemote, keepRemote, keptPath } from './remote-entry.js'
+import { backupPath, forgetRemote, keepRemote, movedHeadersPath } from './remote-entry.js'
 import type { KeptRemote } from './remote-entry.js'
-import { SHARED_WORDS, nameOfEntry, readEntry, startFields, wrapped, wrappedRemote } from './server-entry.js'
+import { SHARED_WORDS, nameOfEntry, readEntry, startFields, wrapEntry, wrappedRemote } from './server-entry.js'
 import type { ReadEntry, ServerEntry, StartCommand, ThisCordon } from './server-entry.js'
 
 export type ClientAction = 'install' | 'uninstall' | 'list'
@@ -111,11 +111,11 @@ const planFor = (
   const { place } = server
   const name = nameOfEntry(server)
   const started = (start: StartCommand): Planned => ({ change: { place, fields: startFields(start) }, start })
-  if (action === 'install' && entry.kind === 'bare') return started(wrapped(name, entry, cordon))
+  if (action === 'install' && entry.kind === 'bare') return started(wrapEntry(name, entry, cordon))
   if (action === 'uninstall' && entry.kind === 'wrapped') return started(entry.start)
   if (action === 'install' && entry.kind === 'bare-remote') {
     const { url, moved } = entry
-    const path = keptPath(cordon.remotes, server)
+    const path = movedHeadersPath(cordon.remotes, server)
     const start = wrappedRemote(name, { path, url }, cordon)
     const removed = Object.fromEntries(Object.keys(moved).map((key) => [key, undefined]))
     const change = { place, fields: { ...removed, ...startFields(start) } }

@@ -10,7 +10,7 @@ import { urlOfEntry } from '../servers/remote-server.js'
 import { clientFiles } from './clients.js'
 import type { ClientFile } from './clients.js'
 import { readConfig } from './config-file.js'
-import { keptPath, readKept } from './remote-entry.js'
+import { movedHeadersPath, readKept } from './remote-entry.js'
 import { nameOfEntry } from './server-entry.js'
 
 /** `command`: as errors name it. */
@@ -46,7 +46,7 @@ const urlsOf = (file: ClientFile, name: string, remotes: string): readonly strin
     .filter((entry) => nameOfEntry(entry) === name)
     .map((entry) =>
       isMapping(entry.value)
-        ? (urlOfEntry(entry.value) ?? keptUrl(entry.value['args'], keptPath(remotes, entry)))
+        ? (urlOfEntry(entry.value) ?? keptUrl(entry.value['args'], movedHeadersPath(remotes, entry)))
         : undefined,
     )
     .filter((url) => typeof url === 'string')

@@ -62,7 +62,7 @@ export const movedFields = (value: EntryFields): EntryFields =>
   Object.fromEntries(Object.entries(value).filter(([key]) => MOVED.includes(key)))
 
 /** The same server of the same file has the same one. */
-export const keptPath = (remotes: string, { file, place }: ServerPlaceInFile): string =>
+export const movedHeadersPath = (remotes: string, { file, place }: ServerPlaceInFile): string =>
   join(remotes, `${hashOfNames([file, ...place])}.json`)
 
 /** The backup of a client's file whose headers are moved here. */

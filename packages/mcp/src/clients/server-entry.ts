@@ -5,7 +5,7 @@ import { SHARED_LAUNCHER } from 'cordon/commands'
 
 import { urlOfEntry } from '../servers/remote-server.js'
 import type { EntryFields } from './config-text.js'
-import { configWord, keptPath, movedFields, readKept, whyNotRemote } from './remote-entry.js'
+import { configWord, movedHeadersPath, movedFields, readKept, whyNotRemote } from './remote-entry.js'
 import type { KeptRemote } from './remote-entry.js'
 
 export interface ServerEntry {
@@ -57,7 +57,7 @@ export const readEntry = (entry: ServerEntry, cordon: ThisCordon): ReadEntry => 
   const end = words.indexOf('--')
   const [inner, ...innerArgs] = end === -1 ? [] : words.slice(end + 1)
   if (inner !== undefined) return { kind: 'wrapped', start: { command: inner, args: innerArgs } }
-  const kept = readKept(words, keptPath(cordon.remotes, entry))
+  const kept = readKept(words, movedHeadersPath(cordon.remotes, entry))
   if (kept === undefined) return other('it starts Cordon already')
   return kept === 'lost'
     ? other('Cordon no longer has its address: take the entry from the backup that ends with .before-cordon')
@@ -71,7 +71,7 @@ const readRemote = (name: string, value: Readonly<Record<string, unknown>>): Rea
   return because === undefined ? { kind: 'bare-remote', url, moved: movedFields(value) } : other(because)
 }
 
-export const wrapped = (
+export const wrapEntry = (
   name: string,
   { start, variables }: Extract<ReadEntry, { kind: 'bare' }>,
   { words: [command, ...first] }: ThisCordon,

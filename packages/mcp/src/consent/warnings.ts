@@ -25,7 +25,7 @@ export interface Warning {
 }
 
 export const warningsOf = (value: JsonValue): readonly Warning[] => {
-  const texts = textsOf(value)
+  const texts = allTextsIn(value)
   const hidden = texts.map(hiddenIn).find((found) => found !== undefined)
   const words = texts.map(instructionIn).find((found) => found !== undefined)
   return [
@@ -52,7 +52,7 @@ const instructionIn = (text: string): string | undefined => {
 }
 
 /** Every text in it, keys included. */
-export const textsOf = (value: JsonValue): readonly string[] => {
+export const allTextsIn = (value: JsonValue): readonly string[] => {
   const texts: string[] = []
   const open: JsonValue[] = [value]
   for (let next = open.pop(); next !== undefined; next = open.pop()) {

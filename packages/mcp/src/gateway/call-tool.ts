@@ -9,7 +9,7 @@ import { approvalAnswer, approvalRequest } from './ask-client.js'
 import type { ServerLink } from './server-link.js'
 import { errorAnswer, refusedResult } from '../wire/era-2025.js'
 import { answersIn, inputRequired, withoutAnswers } from '../wire/era-2026.js'
-import { RPC_ERRORS, fieldsOf, resultOf, textOf } from '../wire/messages.js'
+import { RPC_ERRORS, fieldsOf, resultOf, textField } from '../wire/messages.js'
 import type { Fields, RequestMessage } from '../wire/messages.js'
 
 export interface ServedTool {
@@ -55,7 +55,7 @@ const judgedParams = ({ request, ownName }: RelayedCall, input: JsonValue): Fiel
 const readReply = (fields: Fields, relayed: RelayedCall): ServerReply => {
   if ('error' in fields) {
     relayed.refusal = fields
-    return { kind: 'refused', problem: textOf(fieldsOf(fields['error'])['message'], 'an error without a message') }
+    return { kind: 'refused', problem: textField(fieldsOf(fields['error'])['message'], 'an error without a message') }
   }
   const result = fieldsOf(fields['result'])
   // It was JSON when it came.
@@ -91,7 +91,7 @@ export const callTool = async (
 ): Promise<Fields> => {
   const { id } = request
   const params = fieldsOf(request.fields['params'])
-  const name = textOf(params['name'])
+  const name = textField(params['name'])
   if (problem !== undefined) {
     onRefused(name, problem)
     return resultOf(id, refusedResult(problem.agentMessage, { error: problem.code }))
@@ -107,7 +107,7 @@ export const callTool = async (
     )
   const call = (): Promise<ToolResult> =>
     state !== undefined
-      ? cordon.resume(textOf(state), approvalAnswer(fieldsOf(responses[APPROVAL]), by), {
+      ? cordon.resume(textField(state), approvalAnswer(fieldsOf(responses[APPROVAL]), by), {
           signal,
           attachment: relayed,
           expected: { tool: name, input },

@@ -9,7 +9,7 @@ import type { Fields, MessageId } from '../wire/messages.js'
 export type Answer =
   { readonly kind: 'answered'; readonly fields: Fields } | { readonly kind: 'lost'; readonly error: CordonError }
 
-export interface Asked {
+export interface SentRequest {
   readonly id: number
   /** The token by which the original caller hears of progress. Undefined if it does not want to. */
   readonly token: unknown
@@ -17,8 +17,8 @@ export interface Asked {
 }
 
 export interface Exchange {
-  readonly ask: (token: unknown) => Asked
-  readonly waiting: (id: unknown) => Asked | undefined
+  readonly ask: (token: unknown) => SentRequest
+  readonly waiting: (id: unknown) => SentRequest | undefined
   /** `unasked`: nobody waits for this answer, or it was given before. */
   readonly settle: (id: MessageId, fields: Fields) => 'settled' | 'late' | 'unasked'
   /** Nobody waits for this answer any more. `error`: the answer instead (default: cancelled). */
@@ -30,7 +30,7 @@ export interface Exchange {
 /** Answers to cancelled requests may still come. No more than these are remembered. */
 const MOST_CANCELLED = 1_000
 
-interface Pending extends Asked {
+interface Pending extends SentRequest {
   readonly resolve: (answer: Answer) => void
 }
 

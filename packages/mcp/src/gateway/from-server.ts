@@ -9,9 +9,9 @@ import { monotonicMs } from 'cordon/shapes'
 
 import { fail } from '../errors/errors.js'
 import type { ClientUser } from './ask-client.js'
-import { namesCordon, textsOf } from '../consent/index.js'
+import { namesCordon, allTextsIn } from '../consent/index.js'
 import { createExchange } from './exchange.js'
-import type { Asked } from './exchange.js'
+import type { SentRequest } from './exchange.js'
 import type { ServerLink } from './server-link.js'
 import { aboutOf, withAbout } from '../wire/about.js'
 import {
@@ -47,7 +47,7 @@ interface Question {
   readonly link: ServerLink
   /** As the server numbers it. */
   readonly request: RequestMessage
-  readonly asked: Asked
+  readonly asked: SentRequest
 }
 
 /** Notifications that one server may send at once, and how many more each second. The rest is dropped. */
@@ -179,7 +179,7 @@ const isOwnLogger = (logger: unknown): boolean =>
   typeof logger !== 'string' || (logger.length <= LONGEST_LOGGER && !namesCordon(logger))
 
 const faultOfQuestion = (message: RequestMessage): string | undefined => {
-  const texts = textsOf(aboutOf(paramsOf(message)).params as JsonValue)
+  const texts = allTextsIn(aboutOf(paramsOf(message)).params as JsonValue)
   if (texts.reduce((sum, { length }) => sum + length, 0) > LONGEST_QUESTION)
     return `ask with at most ${LONGEST_QUESTION} letters`
   return texts.some(namesCordon) ? 'only Cordon asks in the name of Cordon' : undefined

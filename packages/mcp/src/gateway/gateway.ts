@@ -28,7 +28,7 @@ import {
 } from '../wire/era-2025.js'
 import { clientOf } from '../wire/era-2026.js'
 import { LONGEST_LINE } from '../wire/lines.js'
-import { RPC_ERRORS, fieldsOf, paramsOf, readLine, requestOf, resultOf, textOf } from '../wire/messages.js'
+import { RPC_ERRORS, fieldsOf, paramsOf, readLine, requestOf, resultOf, textField } from '../wire/messages.js'
 import type { Fields, Message, MessageId, NotificationMessage, RequestMessage, SendToClient } from '../wire/messages.js'
 
 export interface GatewayParts {
@@ -97,7 +97,7 @@ export const openGateway = (parts: GatewayParts): Gateway => {
   const offered = createOffered(onTrouble)
   let introduction: Fields = {}
   const user = (info = introduction['clientInfo']): string =>
-    `the user of ${textOf(fieldsOf(info)['name'], 'an MCP client').slice(0, 100)}`
+    `the user of ${textField(fieldsOf(info)['name'], 'an MCP client').slice(0, 100)}`
   const approve = approveByClient({
     by: () => user(),
     // A client without a session is asked by the result of its own call.
@@ -197,7 +197,7 @@ export const openGateway = (parts: GatewayParts): Gateway => {
       .map((link) => offered.refusal(link, kind, name.slice(nameOf(link, '').length)))
       .find((refusal) => refusal !== undefined)
   const call = async (request: RequestMessage): Promise<Fields> => {
-    const name = textOf(paramsOf(request)['name'])
+    const name = textField(paramsOf(request)['name'])
     const refusal = refusalOf('tool', name)
     if (refusal !== undefined) {
       onRefused(name, refusal)
@@ -265,7 +265,7 @@ export const openGateway = (parts: GatewayParts): Gateway => {
     if (request.method === METHODS.initialize) introduction = paramsOf(request)
     if (request.method === METHODS.callTool) return call(request)
     if (request.method === METHODS.getPrompt) {
-      const refusal = refusalOf('prompt', textOf(paramsOf(request)['name']))
+      const refusal = refusalOf('prompt', textField(paramsOf(request)['name']))
       if (refusal !== undefined) throw refusal
     }
     if (isShared || only === undefined) return answerTogether(request)

@@ -8,10 +8,10 @@ import { nameOf } from '../consent/index.js'
 import type { OfferKind } from '../consent/index.js'
 import type { ServerLink } from './server-link.js'
 import { LISTS } from '../wire/era-2025.js'
-import { fieldsOf, textOf } from '../wire/messages.js'
+import { fieldsOf, textField } from '../wire/messages.js'
 import type { Fields } from '../wire/messages.js'
 
-export interface Offered {
+export interface Offer {
   /** The answer to `initialize`, without instructions that nobody has consented to. */
   readonly introduced: (link: ServerLink, answer: Fields) => Fields
   /** Entries of a list that clients may read. `listAll`: reads the whole list if this is one page of it. */
@@ -25,7 +25,7 @@ export interface Offered {
   readonly refusal: (link: ServerLink, kind: OfferKind, name: string) => CordonError | undefined
 }
 
-export const createOffered = (onTrouble: (error: CordonError) => void): Offered => {
+export const createOffered = (onTrouble: (error: CordonError) => void): Offer => {
   const told = new Set<string>()
   /** Kinds of which this session has seen a whole list. */
   const seen = new Map<ServerLink, Set<OfferKind>>()
@@ -43,7 +43,7 @@ export const createOffered = (onTrouble: (error: CordonError) => void): Offered 
     told.add(link.name)
     return false
   }
-  const refusal: Offered['refusal'] = (link, kind, name) => {
+  const refusal: Offer['refusal'] = (link, kind, name) => {
     const because = link.source.consent.heldBecause(kind, name)
     const offer = kind === 'instructions' ? kind : `${kind} ${JSON.stringify(name)}`
     return because === undefined ? undefined : fail('mcp-offer-held', { server: link.name, offer, because })
@@ -93,7 +93,7 @@ const MOST_IN_URI = 8_192
 const hasShortNames = ({ name, uri, uriTemplate }: JsonObject): boolean =>
   typeof name === 'string' &&
   name.length <= MOST_IN_NAME &&
-  [uri, uriTemplate].every((each) => textOf(each).length <= MOST_IN_URI)
+  [uri, uriTemplate].every((each) => textField(each).length <= MOST_IN_URI)
 
 /** They were JSON when they came. */
 const mappingsOf = (entries: readonly unknown[]): readonly JsonObject[] =>

@@ -7,7 +7,7 @@ import { fail } from '../errors/errors.js'
 import type { Consent } from '../consent/index.js'
 import { failureIn } from '../bridge/http-failure.js'
 import { createExchange } from './exchange.js'
-import type { Asked } from './exchange.js'
+import type { SentRequest } from './exchange.js'
 import { createServerSpeech } from '../stateless/server-speech.js'
 import { LISTS, METHODS, errorAnswer, progressTokenOf, withProgressToken } from '../wire/era-2025.js'
 import type { ClientFeature } from '../wire/era-2025.js'
@@ -54,9 +54,9 @@ export interface ServerStreams {
 export interface ServerRun {
   readonly profile: () => SandboxProfile | undefined
   /** Sends a request with an id of ours. */
-  readonly ask: (request: Fields) => Asked
-  readonly cancel: (asked: Asked, params?: Fields) => void
-  readonly waiting: (token: unknown) => Asked | undefined
+  readonly ask: (request: Fields) => SentRequest
+  readonly cancel: (asked: SentRequest, params?: Fields) => void
+  readonly waiting: (token: unknown) => SentRequest | undefined
   readonly send: (message: Fields) => void
   /** Reads no more from it until this settles. */
   readonly hold: (until: Promise<void> | undefined) => void
@@ -162,11 +162,11 @@ export const startServer = (source: ServerSource, listener: RunListener): Server
     if (unread > MOST_UNREAD) end(fail('mcp-server-stalled', { server: name, bytes: unread }))
   }
 
-  const cancel = ({ id }: Asked, params: Fields = {}, error?: CordonError): void => {
+  const cancel = ({ id }: SentRequest, params: Fields = {}, error?: CordonError): void => {
     if (exchange.cancel(id, error)) send(notificationOf(METHODS.cancelled, { ...params, requestId: id }))
   }
   /** Gives up a request that is not answered in time. A server that is not even introduced is of no use. */
-  const limit = (asked: Asked, method: unknown): void => {
+  const limit = (asked: SentRequest, method: unknown): void => {
     const ms = timeFor(method)
     if (ms === undefined) return
     const timer = setTimeout(() => {

@@ -6,7 +6,7 @@ import type { CordonError } from 'cordon/errors'
 import { fail } from '../errors/errors.js'
 import type { ServerLink } from './server-link.js'
 import { LISTS, METHODS } from '../wire/era-2025.js'
-import { fieldsOf, textOf } from '../wire/messages.js'
+import { fieldsOf, textField } from '../wire/messages.js'
 import type { Fields } from '../wire/messages.js'
 
 export const sharedName = (server: string, name: string): string => `${server}__${name}`
@@ -42,7 +42,7 @@ export const createRouter = (links: readonly ServerLink[]): Router => {
     counts.set(link, count + 1)
   }
   const byName = (params: Fields): Route | undefined => {
-    const name = textOf(params['name'])
+    const name = textField(params['name'])
     const link = links.find((each) => name.startsWith(sharedName(each.name, '')))
     if (link === undefined) return undefined
     return { link, params: { ...params, name: name.slice(sharedName(link.name, '').length) } }
@@ -50,7 +50,7 @@ export const createRouter = (links: readonly ServerLink[]): Router => {
   const ownerOf = (uri: string): ServerLink | undefined =>
     resources.get(uri) ?? [...templates].find(([start]) => start !== '' && uri.startsWith(start))?.[1]
   const byUri = (params: Fields): Route | undefined => {
-    const link = ownerOf(textOf(params['uri']))
+    const link = ownerOf(textField(params['uri']))
     return link === undefined ? undefined : { link, params }
   }
   const byReference = (params: Fields): Route | undefined => {
@@ -77,7 +77,7 @@ export const createRouter = (links: readonly ServerLink[]): Router => {
       const field = LISTS[method]?.field ?? ''
       return entries.map((each) => {
         const entry = fieldsOf(each)
-        if (NAMED.has(field)) return { ...entry, name: sharedName(link.name, textOf(entry['name'])) }
+        if (NAMED.has(field)) return { ...entry, name: sharedName(link.name, textField(entry['name'])) }
         const uri = entry['uri']
         if (typeof uri === 'string') keepFirst(resources, uri, link)
         const template = entry['uriTemplate']
@@ -90,6 +90,6 @@ export const createRouter = (links: readonly ServerLink[]): Router => {
     },
     route: (method, params) =>
       found(method, params) ??
-      fail('mcp-not-routed', { what: textOf(params['uri'] ?? params['name'], `the method ${method}`) }),
+      fail('mcp-not-routed', { what: textField(params['uri'] ?? params['name'], `the method ${method}`) }),
   }
 }

@@ -6,7 +6,7 @@ import { isMapping } from 'cordon/shapes'
 
 import { METHODS } from '../wire/era-2025.js'
 import { clientOf } from '../wire/era-2026.js'
-import { fieldsOf, paramsOf, textOf } from '../wire/messages.js'
+import { fieldsOf, paramsOf, textField } from '../wire/messages.js'
 import type { Fields, RequestMessage } from '../wire/messages.js'
 
 export const VERSION_HEADER = 'mcp-protocol-version'
@@ -32,7 +32,7 @@ export const mismatchOf = (
   if (headerText(headers[METHOD_HEADER]) !== method) return 'Mcp-Method is not the method of the body'
   const named = NAMED[method]
   if (named === undefined) return undefined
-  const name = textOf(params[named])
+  const name = textField(params[named])
   if (headerText(headers[NAME_HEADER]) !== name) return `Mcp-Name is not the ${named} of the body`
   const header = method === METHODS.callTool ? mirrored.mismatch(name, params['arguments'], headers) : undefined
   return header === undefined ? undefined : `${header} is not the argument of the body`
@@ -43,9 +43,9 @@ export const headersOf = (request: RequestMessage, mirrored: ParamHeaders): Read
   const { method } = request
   const params = paramsOf(request)
   const named = NAMED[method]
-  const name = named === undefined ? undefined : textOf(params[named])
+  const name = named === undefined ? undefined : textField(params[named])
   return {
-    [VERSION_HEADER]: textOf(clientOf(params).version),
+    [VERSION_HEADER]: textField(clientOf(params).version),
     [METHOD_HEADER]: encodedHeader(method),
     ...(name === undefined ? {} : { [NAME_HEADER]: encodedHeader(name) }),
     ...(name !== undefined && method === METHODS.callTool ? mirrored.headersFor(name, params['arguments']) : {}),
@@ -75,7 +75,7 @@ export const createParamHeaders = (): ParamHeaders => {
   return {
     learn: ({ tools }) => {
       for (const tool of Array.isArray(tools) && mirrored.size < MOST_TOOLS ? tools.map(fieldsOf) : [])
-        mirrored.set(textOf(tool['name']), mirroredIn(tool['inputSchema'], []))
+        mirrored.set(textField(tool['name']), mirroredIn(tool['inputSchema'], []))
     },
     mismatch: (tool, args, headers) =>
       mirrored.get(tool)?.find(({ header, path }) => !isEqual(headers[header], valueAt(args, path)))?.header,

@@ -9,7 +9,7 @@ import {
   namedNodesOf,
   parseIpAddress,
   rootNode,
-  textOf,
+  nodeText,
 } from 'cordon/policy'
 import type { LimitsInput, PolicyInput, PolicyNode } from 'cordon/policy'
 
@@ -57,7 +57,7 @@ export const policyFromCapabilities = (capabilities: unknown, source = 'the capa
   return {
     filesystem: { read, write },
     network: network.length === 0 ? 'none' : network,
-    environment: variables.map(([name, node]) => `${name}=${textOf(node, 'the value of a variable, as a text')}`),
+    environment: variables.map(([name, node]) => `${name}=${nodeText(node, 'the value of a variable, as a text')}`),
     limits: limitsOf(given),
   }
 }
@@ -67,13 +67,13 @@ const pathsOf = (node: PolicyNode | undefined): readonly string[] =>
   node === undefined
     ? []
     : itemsOf(node, 'a list of paths').map((item) => {
-        const path = textOf(item, 'a path')
+        const path = nodeText(item, 'a path')
         if (!path.startsWith('/')) throw invalid(item, 'an absolute path')
         return escapeGlob(path)
       })
 
 const hostsOf = ({ net_allow_hosts: hosts, net_connect: ports }: Given): readonly string[] => {
-  const names = hosts === undefined ? [] : itemsOf(hosts, 'a list of hosts').map((item) => textOf(item, 'a host'))
+  const names = hosts === undefined ? [] : itemsOf(hosts, 'a list of hosts').map((item) => nodeText(item, 'a host'))
   const allowed = ports === undefined ? undefined : itemsOf(ports, 'a list of ports').map(countOf)
   if (ports !== undefined && hosts === undefined && (allowed?.length ?? 0) > 0)
     throw invalid(ports, 'used with net_allow_hosts: alone it would open every host', 'name the hosts')

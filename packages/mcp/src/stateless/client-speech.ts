@@ -14,7 +14,7 @@ import {
   STATELESS_REVISION,
   answersIn,
   clientOf,
-  discovered,
+  discoveryAnswer,
   inputRequired,
   withoutAnswers,
 } from '../wire/era-2026.js'
@@ -28,7 +28,7 @@ import {
   paramsOf,
   requestOf,
   resultOf,
-  textOf,
+  textField,
 } from '../wire/messages.js'
 import type { AnswerMessage, Fields, Message, MessageId, RequestMessage, SendToClient } from '../wire/messages.js'
 import { createListening } from './listening.js'
@@ -178,9 +178,9 @@ export const createClientSpeech = (toClient: SendToClient, toGateway: (message: 
     }
     const { state } = answersIn(params)
     // A state that is not known here may be the ticket of a call that waits for an approval.
-    const isTicket = state !== undefined && method === METHODS.callTool && !suspended.has(textOf(state))
+    const isTicket = state !== undefined && method === METHODS.callTool && !suspended.has(textField(state))
     if (state !== undefined && !isTicket) {
-      goOn(request, textOf(state))
+      goOn(request, textField(state))
       return
     }
     beginning.add(id)
@@ -190,7 +190,7 @@ export const createClientSpeech = (toClient: SendToClient, toGateway: (message: 
     // Cancelled meanwhile.
     if (!beginning.delete(id)) return
     if (!('result' in introduction)) void toClient({ ...introduction, id })
-    else if (method === DISCOVER) void toClient(resultOf(id, discovered(result, SPOKEN_REVISIONS)))
+    else if (method === DISCOVER) void toClient(resultOf(id, discoveryAnswer(result, SPOKEN_REVISIONS)))
     else if (method === LISTEN) await listening.open(id, params, fieldsOf(result['capabilities']))
     else forward(request, client, isTicket ? params : withoutAnswers(params))
   }

@@ -33,7 +33,7 @@ import {
   paramsOf,
   requestOf,
   resultOf,
-  textOf,
+  textField,
 } from '../wire/messages.js'
 import type { AnswerMessage, Fields, Message, MessageId, RequestMessage } from '../wire/messages.js'
 
@@ -142,7 +142,7 @@ export const createServerSpeech = (parts: SpeechParts): ServerSpeech => {
     toServer({ ...request, params: withClient(fieldsOf(request['params']), client) })
   }
   const subscribe = (id: MessageId, params: Fields, isWanted: boolean): void => {
-    const uri = textOf(params['uri'])
+    const uri = textField(params['uri'])
     if (isWanted) subscribed.add(uri)
     else subscribed.delete(uri)
     listen()
@@ -202,8 +202,8 @@ export const createServerSpeech = (parts: SpeechParts): ServerSpeech => {
       const id = newId()
       questions.set(id, { asked, key })
       const { method, params } = fieldsOf(requests[key])
-      const fields = requestOf(id, textOf(method), withAbout(fieldsOf(params), { request: round.id, key }))
-      toGateway({ kind: 'request', id, method: textOf(method), fields })
+      const fields = requestOf(id, textField(method), withAbout(fieldsOf(params), { request: round.id, key }))
+      toGateway({ kind: 'request', id, method: textField(method), fields })
     }
   }
   const again = ({ round, answers, state }: Questions): void => {

@@ -4,7 +4,7 @@ import type { JsonValue } from 'cordon/gate'
 import { isMapping } from 'cordon/shapes'
 
 import { LISTS, METHODS, REMOVED, REVISIONS } from '../wire/era-2025.js'
-import { STATELESS_ERRORS, STATELESS_REVISION, completed, withoutAnswers } from '../wire/era-2026.js'
+import { STATELESS_ERRORS, STATELESS_REVISION, completeResult, withoutAnswers } from '../wire/era-2026.js'
 import type { RequestClient } from '../wire/era-2026.js'
 import { RPC_ERRORS, errorOf, fieldsOf, paramsOf } from '../wire/messages.js'
 import type { Fields, MessageId, RequestMessage } from '../wire/messages.js'
@@ -46,7 +46,7 @@ export const statelessAnswer = (answer: Fields, id: MessageId, method: string): 
       error: error['code'] === NO_RESOURCE ? { ...error, code: RPC_ERRORS.invalidParams } : error,
     }
   const isCacheable = method in LISTS || method === METHODS.readResource
-  return { ...answer, id, result: completed(fieldsOf(answer['result']), isCacheable) }
+  return { ...answer, id, result: completeResult(fieldsOf(answer['result']), isCacheable) }
 }
 
 /** Whether two requests have the same method and params. Their `_meta` may differ. */

@@ -3,7 +3,7 @@
 import type { CordonError } from 'cordon/errors'
 
 import type { OfferKind } from '../consent/index.js'
-import { OWN_PREFIX, RPC_ERRORS, fieldsOf, metaOf, textOf, withMeta } from './messages.js'
+import { OWN_PREFIX, RPC_ERRORS, fieldsOf, metaOf, textField, withMeta } from './messages.js'
 import type { Fields, MessageId } from './messages.js'
 
 export const METHODS = {
@@ -108,7 +108,9 @@ export const introduceTogether = (
   const instructions = servers.flatMap(({ server, result }) =>
     typeof result['instructions'] === 'string' ? [`${server}: ${result['instructions']}`] : [],
   )
-  const versions = servers.map(({ result }) => textOf(result['protocolVersion'])).filter((each) => REVISIONS.has(each))
+  const versions = servers
+    .map(({ result }) => textField(result['protocolVersion']))
+    .filter((each) => REVISIONS.has(each))
   return {
     protocolVersion: versions.sort()[0] ?? LATEST_REVISION,
     capabilities,
@@ -167,5 +169,5 @@ export const approvalWord = (result: Fields | undefined): keyof typeof ANSWERS =
 /** Puts the name of the server into the message, because clients show only the message. */
 export const signElicitation = (params: Fields, server: string): Fields => ({
   ...params,
-  message: `The MCP server "${server}" asks: ${textOf(params['message'])}`,
+  message: `The MCP server "${server}" asks: ${textField(params['message'])}`,
 })

@@ -90,17 +90,17 @@ export const withAnswers = (params: Fields, inputResponses: Fields, requestState
 })
 
 /** The result of a server of an earlier revision. It may be kept for no time, and by nobody else. */
-export const completed = (result: Fields, isCacheable: boolean): Fields => ({
+export const completeResult = (result: Fields, isCacheable: boolean): Fields => ({
   resultType: 'complete',
   ...(isCacheable ? { ttlMs: 0, cacheScope: 'private' } : {}),
   ...result,
 })
 
 /** The answer to `server/discover`, made of the answer to `initialize`. */
-export const discovered = (introduction: Fields, supportedVersions: readonly string[]): Fields => {
+export const discoveryAnswer = (introduction: Fields, supportedVersions: readonly string[]): Fields => {
   const { capabilities = {}, instructions, serverInfo } = introduction
   const _meta = serverInfo === undefined ? undefined : { [META.server]: serverInfo }
-  return completed({ supportedVersions, capabilities, ...withoutUndefined({ instructions, _meta }) }, true)
+  return completeResult({ supportedVersions, capabilities, ...withoutUndefined({ instructions, _meta }) }, true)
 }
 
 /** The answer to `initialize`, made of the answer to `server/discover`. */

@@ -111,7 +111,7 @@ export const withoutMeta = (params: Fields, keys: readonly string[]): Fields => 
 }
 
 /** A field that should be a text. */
-export const textOf = (value: unknown, otherwise = ''): string => (typeof value === 'string' ? value : otherwise)
+export const textField = (value: unknown, otherwise = ''): string => (typeof value === 'string' ? value : otherwise)
 
 export const requestOf = (id: MessageId, method: string, params: Fields): Fields => ({
   jsonrpc: '2.0',

@@ -23,7 +23,7 @@ import { chooseServers } from '../../src/servers/server-choice.js'
 import { clientFiles } from '../../src/clients/clients.js'
 import type { ClientFile } from '../../src/clients/clients.js'
 import { readConfig, writeConfig } from '../../src/clients/config-file.js'
-import { nameOfEntry, readEntry, startFields, wrapped } from '../../src/clients/server-entry.js'
+import { nameOfEntry, readEntry, startFields, wrapEntry } from '../../src/clients/server-entry.js'
 
 import { cordon as runCordon } from '../../../core/test/cli/cordon.js'
 import type { Ran } from '../../../core/test/cli/cordon.js'
@@ -58,7 +58,7 @@ const change = (file: ClientFile, isInstall: boolean): void => {
   const changes = config.entries.flatMap((each) => {
     const entry = readEntry(each, CORDON)
     if (isInstall && entry.kind === 'bare')
-      return [{ place: each.place, fields: startFields(wrapped(nameOfEntry(each), entry, CORDON)) }]
+      return [{ place: each.place, fields: startFields(wrapEntry(nameOfEntry(each), entry, CORDON)) }]
     return !isInstall && entry.kind === 'wrapped' ? [{ place: each.place, fields: startFields(entry.start) }] : []
   })
   if (changes.length > 0) writeConfig(file, config, changes)

@@ -4,10 +4,10 @@ import type { Fact, Paint } from 'cordon/commands'
 import { CordonError } from 'cordon/errors'
 import { parsePolicy, renderPolicy } from 'cordon/policy'
 
-import type { RegisteredTool, ShownQuestion, Told, Vote } from '../store/index.js'
+import type { RegisteredTool, ShownQuestion, JsonOf, Vote } from '../store/index.js'
 
-type Shown = Told<ShownQuestion>
-type Tool = Told<RegisteredTool>
+type Shown = JsonOf<ShownQuestion>
+type Tool = JsonOf<RegisteredTool>
 
 /** Undefined while the process that asked is alive, or where none waits. */
 export const callerText = ({
@@ -91,11 +91,11 @@ export const callerOf = ({ agent, invokedBy }: { readonly agent: string; readonl
 export const neededText = ({ needed, agreed }: Pick<Shown['question'], 'needed' | 'agreed'>): string =>
   `${String(needed)} ${needed === 1 ? 'person' : 'different people'}, ${String(agreed)} said yes`
 
-export const voteText = (vote: Told<Vote>): string =>
+export const voteText = (vote: JsonOf<Vote>): string =>
   `${vote.verdict} by ${voterOf(vote)}${vote.reason === null ? '' : `: ${vote.reason}`}`
 
 /** Also names the maker of the token: an admin makes tokens for others. */
-const voterOf = ({ voter, tokenId, tokenLabel, tokenMadeBy }: Told<Vote>): string =>
+const voterOf = ({ voter, tokenId, tokenLabel, tokenMadeBy }: JsonOf<Vote>): string =>
   tokenId === null
     ? voter
     : `${voter}, token ${tokenLabel === null || tokenLabel === '' ? tokenId : tokenLabel} made by ${tokenMadeBy ?? '?'}`

@@ -5,12 +5,12 @@ import type { Paint } from 'cordon/commands'
 import { CordonError } from 'cordon/errors'
 
 import type { CommandContext } from '../options/store-command.js'
-import type { GivenTo, StoreAccess } from '../store/index.js'
+import type { RequestOf, StoreAccess } from '../store/index.js'
 import { describeCancelled, renderCalls, waitOf, cancelCalls } from './calls.js'
 import type { CancelledCall, Cancelling } from './calls.js'
 
 /** The named part of a team, or all of it. */
-export const scopeOf = ({ option, wrong }: CommandContext): Pick<GivenTo<'stop'>, 'scope' | 'subject'> => {
+export const scopeOf = ({ option, wrong }: CommandContext): Pick<RequestOf<'stop'>, 'scope' | 'subject'> => {
   const named = (['agent', 'tool', 'profile'] as const).flatMap((scope) => {
     const subject = option(scope)
     return subject === undefined ? [] : [{ scope, subject }]

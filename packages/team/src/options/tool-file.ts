@@ -1,11 +1,11 @@
 // Reads tools for the registry from a file.
 import { readGivenDocument } from 'cordon/commands'
-import { EGRESS_CLASSES, invalid, itemsOf, mappingOf, oneOf, parsePolicy, textOf } from 'cordon/policy'
+import { EGRESS_CLASSES, invalid, itemsOf, mappingOf, oneOf, parsePolicy, nodeText } from 'cordon/policy'
 import type { PolicyNode } from 'cordon/policy'
 import { isMapping, withoutUndefined } from 'cordon/shapes'
 
-import { AUTH_METHODS, PRICED } from '../store/index.js'
-import type { GivenTo } from '../store/index.js'
+import { AUTH_METHODS, PRICED_UNITS } from '../store/index.js'
+import type { RequestOf } from '../store/index.js'
 
 const KEYS = [
   'key',
@@ -29,7 +29,7 @@ const KEYS = [
   'prices',
 ] as const
 
-type ToolFile = Omit<GivenTo<'registerTool'>, 'team'>
+type ToolFile = Omit<RequestOf<'registerTool'>, 'team'>
 
 /** One tool, or a list of them. */
 export const readToolFile = (path: string): readonly ToolFile[] => {
@@ -45,7 +45,7 @@ const readTool = (node: PolicyNode, path: string): ToolFile => {
   // Checked here, so that an error has file and line.
   if (definition?.['policy'] !== undefined) parsePolicy(definition['policy'], `${path}: policy`)
   return withoutUndefined({
-    key: textOf(given.key, 'a text'),
+    key: nodeText(given.key, 'a text'),
     name: ifGiven(given.name, aText),
     description: ifGiven(given.description, aText),
     category: ifGiven(given.category, aText),
@@ -70,7 +70,7 @@ const readTool = (node: PolicyNode, path: string): ToolFile => {
 const ifGiven = <Value>(node: PolicyNode | undefined, as: (node: PolicyNode) => Value): Value | undefined =>
   node === undefined ? undefined : as(node)
 
-const aText = (node: PolicyNode): string => textOf(node, 'a text')
+const aText = (node: PolicyNode): string => nodeText(node, 'a text')
 const texts = (node: PolicyNode): readonly string[] => itemsOf(node, 'a list of texts').map(aText)
 const aFlag = (node: PolicyNode): boolean => {
   if (typeof node.value !== 'boolean') throw invalid(node, 'true or false')
@@ -81,7 +81,7 @@ const aNumber = (node: PolicyNode): number => {
   return node.value
 }
 const pricesOf = (node: PolicyNode): NonNullable<ToolFile['prices']> =>
-  Object.fromEntries(Object.entries(mappingOf(node, PRICED)).map(([name, price]) => [name, aNumber(price)]))
+  Object.fromEntries(Object.entries(mappingOf(node, PRICED_UNITS)).map(([name, price]) => [name, aNumber(price)]))
 const aMapping = (node: PolicyNode): Readonly<Record<string, unknown>> => {
   if (!isMapping(node.value)) throw invalid(node, 'a mapping')
   return node.value

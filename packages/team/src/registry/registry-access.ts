@@ -9,7 +9,7 @@ import {
   claimInvocations,
   completeInvocation,
   invokeTool,
-  keepUp,
+  maintainRegistry,
   listTools,
   openRemoteAccess,
   requireInvocation,
@@ -133,7 +133,7 @@ const inDatabase = ({ engine, owner, agent, speaks }: OwnDatabase, said: Said): 
   const outputs = watchOutput(changes)
   return {
     runner: said.name,
-    keepUp: () => keepUp(upkeep),
+    keepUp: () => maintainRegistry(upkeep),
     registrations: () => listTools(asAgent, owner),
     registration: (tool) => requireTool(asAgent, owner, tool),
     begin: ({ id: toolId, version }, input, how) =>

@@ -14,7 +14,7 @@ import {
   claimInvocations,
   findClaimed,
   hasQueue,
-  keepUp,
+  maintainRegistry,
   listRunnableTools,
   openCredential,
   openPostgres,
@@ -219,7 +219,7 @@ const begin = async (options: RunnerOptions, engine: Engine, silentMs: number): 
   const keepServing = async (): Promise<void> => {
     await serve()
     await adopt()
-    await keepUp(engine, silentMs)
+    await maintainRegistry(engine, silentMs)
   }
   const upkeep = setInterval(() => {
     keepServing().catch((error: unknown) => {

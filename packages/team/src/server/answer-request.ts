@@ -4,13 +4,13 @@ import { guardRequest } from 'cordon/runtime'
 import { withoutUndefined } from 'cordon/shapes'
 
 import { readFields } from '../store/index.js'
-import type { Caller, Registry, Turn, Given, Following } from '../store/index.js'
+import type { Caller, Registry, Turn, RequestFields, Following } from '../store/index.js'
 import { knowCaller, requireKind, requireTeam } from './authenticate.js'
 import type { Reception } from './authenticate.js'
 import { RETRY_AFTER, problemOf } from './problem.js'
 import { lengthOf, readBody, refuseBody, refuseTwice } from './read-body.js'
 import { routeRequest } from './route.js'
-import type { Party, Shares } from './shares.js'
+import type { Client, Shares } from './shares.js'
 import { streamAnswer } from './stream-answer.js'
 
 export interface Answering extends Reception {
@@ -112,7 +112,7 @@ const answerOperation = async (
   const seat = answering.shares.enter(partyOf(caller))
   // An answer counts until the client has read it.
   response.once('close', seat.leave)
-  let body: Given = {}
+  let body: RequestFields = {}
   if (operation.method === 'POST') {
     seat.hold(lengthOf(request, answering.mostBodyBytes))
     body = await readBody(request, answering.mostBodyBytes, operation.takesAnyDouble === true ? 'double' : 'exact')
@@ -156,11 +156,11 @@ const answerOperation = async (
 }
 
 /** Browsers send this header when they reconnect to server-sent events. */
-const lastMark = ({ headers }: IncomingMessage): Given =>
+const lastMark = ({ headers }: IncomingMessage): RequestFields =>
   headers['last-event-id'] === undefined ? {} : { after: headers['last-event-id'] }
 
 /** The owner of the store has a share too, so that their program cannot block others. */
-const partyOf = (caller: Caller): Party =>
+const partyOf = (caller: Caller): Client =>
   caller.kind === 'login'
     ? { team: 'the socket', caller: 'the login' }
     : { team: caller.team ?? 'the socket', caller: caller.actor }

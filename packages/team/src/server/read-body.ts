@@ -3,14 +3,18 @@ import { bodyBytes } from 'cordon/runtime'
 import { isMapping } from 'cordon/shapes'
 
 import { fail } from '../errors/errors.js'
-import type { Given } from '../store/index.js'
+import type { RequestFields } from '../store/index.js'
 import { invalid } from './problem.js'
 
 /** Deeper JSON could overflow the stack of its readers. */
 const MOST_DEPTH = 100
 
 /** The body of a request, a mapping in JSON. */
-export const readBody = async (request: IncomingMessage, mostBytes: number, numbers: NumberForm): Promise<Given> => {
+export const readBody = async (
+  request: IncomingMessage,
+  mostBytes: number,
+  numbers: NumberForm,
+): Promise<RequestFields> => {
   const { 'content-type': type = '', 'content-encoding': encoding, 'content-length': length } = request.headers
   // A form on a web page cannot send this type.
   if (!/^application\/json(?:;\s*charset=utf-8)?$/i.test(type))
@@ -33,12 +37,12 @@ export const refuseBody = ({ headers }: IncomingMessage): void => {
 }
 
 /** A field of the path must not be in the body too. */
-export const refuseTwice = (body: Given, given: Given): void => {
+export const refuseTwice = (body: RequestFields, given: RequestFields): void => {
   const twice = Object.keys(given).find((name) => Object.hasOwn(body, name))
   if (twice !== undefined) throw invalid(`${twice} is in its path already`)
 }
 
-const parseMapping = (bytes: Buffer, numbers: NumberForm): Given => {
+const parseMapping = (bytes: Buffer, numbers: NumberForm): RequestFields => {
   const text = decode(bytes)
   if (depthOf(text) > MOST_DEPTH) throw invalid(`its body is nested more than ${MOST_DEPTH} deep`)
   const value = parse(text)

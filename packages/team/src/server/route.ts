@@ -1,6 +1,6 @@
 import { fail } from '../errors/errors.js'
 import { OPERATION_NAMES, operationOf } from '../store/index.js'
-import type { AnyOperation, Given } from '../store/index.js'
+import type { AnyOperation, RequestFields } from '../store/index.js'
 import { invalid } from './problem.js'
 
 const ROUTES = OPERATION_NAMES.map((name) => {
@@ -12,7 +12,7 @@ const ROUTES = OPERATION_NAMES.map((name) => {
 export const routeRequest = (
   method: string,
   target: string,
-): { readonly operation: AnyOperation; readonly given: Given } => {
+): { readonly operation: AnyOperation; readonly given: RequestFields } => {
   const [path = '', ...queries] = target.split('?')
   if (!path.startsWith('/') || queries.length > 1) throw invalid('its target is no path')
   const words = path.split('/').slice(1).map(decoded)

@@ -8,7 +8,7 @@ import { isLoopbackHost, listenOnAddress, renderAddress, requireEncrypted, requi
 import type { Door, ListenAddress } from 'cordon/runtime'
 
 import { fail } from '../errors/errors.js'
-import { countTokens, keepUp, migrate, openRegistry, speakingAs, watchChanges } from '../store/index.js'
+import { countTokens, maintainRegistry, migrate, openRegistry, speakingAs, watchChanges } from '../store/index.js'
 import type { Engine } from '../store/index.js'
 import { answerRequest } from './answer-request.js'
 import type { Answering } from './answer-request.js'
@@ -141,7 +141,7 @@ export const serveStore = async (settings: ServeSettings): Promise<ServedStore> 
   let closing: Promise<void> | undefined
   const speaker = { kind: 'gateway', role: 'cordon_runner', actor: settings.ownerName } as const
   const asRunner = speakingAs(engine, speaker, { longestMs: UPKEEP_STATEMENT_MS })
-  const upkeep = setInterval(() => void keepUp(asRunner).catch(settings.report), UPKEEP_MS)
+  const upkeep = setInterval(() => void maintainRegistry(asRunner).catch(settings.report), UPKEEP_MS)
   upkeep.unref()
   return {
     addresses,

@@ -4,7 +4,7 @@
 // people, so names are not counted across teams.
 import { fail } from '../errors/errors.js'
 
-export interface Party {
+export interface Client {
   readonly team: string
   readonly caller: string
   /** Not authenticated yet. */
@@ -38,7 +38,7 @@ interface Seat {
 
 export interface Shares {
   /** Throws `request-too-many`. */
-  readonly enter: (party: Party) => Seat
+  readonly enter: (party: Client) => Seat
 }
 
 export const createShares = ({ turns, open, bytes, patienceMs }: ShareLimits): Shares => {
@@ -59,7 +59,7 @@ export const createShares = ({ turns, open, bytes, patienceMs }: ShareLimits): S
     }
   }
 
-  const turnOf = (party: Party, gone: AbortSignal): Promise<void> =>
+  const turnOf = (party: Client, gone: AbortSignal): Promise<void> =>
     new Promise((resolve, reject) => {
       const settle = (): void => {
         clearTimeout(timer)
@@ -137,7 +137,7 @@ export const createShares = ({ turns, open, bytes, patienceMs }: ShareLimits): S
 
 type Counts = ReturnType<typeof createCounts>
 
-const countOf = (counts: Counts, whose: keyof Share, party: Party): number =>
+const countOf = (counts: Counts, whose: keyof Share, party: Client): number =>
   whose === 'all' ? counts.all() : whose === 'team' ? counts.ofTeam(party.team) : counts.ofCaller(party)
 
 const ofTeamNow = ({ team, all }: Share, counts: Counts): number => Math.min(team, 2 * (all - counts.all()))
@@ -152,30 +152,30 @@ const createCounts = () => {
     if (now === 0) counted.delete(key)
     else counted.set(key, now)
   }
-  const keyOf = ({ team, caller }: Party): string => JSON.stringify([team, caller])
+  const keyOf = ({ team, caller }: Client): string => JSON.stringify([team, caller])
   const teamKey = (team: string): string => JSON.stringify([team])
   let all = 0
   return {
-    add: (party: Party, by: number): void => {
+    add: (party: Client, by: number): void => {
       all += by
       count(teamKey(party.team), by)
       count(keyOf(party), by)
     },
     all: () => all,
     ofTeam: (team: string) => counted.get(teamKey(team)) ?? 0,
-    ofCaller: (party: Party) => counted.get(keyOf(party)) ?? 0,
+    ofCaller: (party: Client) => counted.get(keyOf(party)) ?? 0,
   }
 }
 
 interface Ticket {
-  readonly party: Party
+  readonly party: Client
   readonly begin: () => void
 }
 
 /** Waiting requests. Relies on the order of a Map: a key that is set again goes last. */
 const createRounds = () => {
   const teams = new Map<string, Map<string, Set<Ticket>>>()
-  const drop = ({ team, caller }: Party): void => {
+  const drop = ({ team, caller }: Client): void => {
     const callers = teams.get(team)
     if (callers?.get(caller)?.size === 0) callers.delete(caller)
     if (callers?.size === 0) teams.delete(team)
@@ -192,7 +192,7 @@ const createRounds = () => {
     },
     remove,
     /** Round robin over teams, then over the callers of a team. A caller's oldest ticket is first. */
-    take: (mayTeam: (team: string) => boolean, mayCaller: (party: Party) => boolean): Ticket | undefined => {
+    take: (mayTeam: (team: string) => boolean, mayCaller: (party: Client) => boolean): Ticket | undefined => {
       for (const [team, callers] of teams) {
         if (!mayTeam(team)) continue
         for (const [caller, [ticket]] of callers) {

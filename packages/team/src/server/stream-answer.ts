@@ -3,7 +3,7 @@
 import type { ServerResponse } from 'node:http'
 
 import { followGrowth } from '../store/index.js'
-import type { AnyOperation, Caller, Registry, Growing, Given } from '../store/index.js'
+import type { AnyOperation, Caller, Registry, GrowthReader, RequestFields } from '../store/index.js'
 import { problemOf } from './problem.js'
 
 /** A comment is sent this often, because proxies close silent connections. */
@@ -16,8 +16,8 @@ const RETRY_MS = 250
 export interface Streaming {
   readonly registry: Registry
   readonly caller: Caller
-  readonly given: Given
-  readonly growing: Pick<Growing, 'untilMs' | 'signal' | 'turn'>
+  readonly given: RequestFields
+  readonly growing: Pick<GrowthReader, 'untilMs' | 'signal' | 'turn'>
   readonly headers: Readonly<Record<string, string>>
   readonly report: (error: unknown) => void
 }

@@ -11,10 +11,10 @@ export {
   sealCredential,
 } from './registry/credentials.js'
 export { openRegistry } from './open-registry.js'
-export type { Caller, Registry, Following, Marked, Turn } from './open-registry.js'
+export type { Caller, Registry, Following, MarkedAnswer, Turn } from './open-registry.js'
 export type { Engine, Queryable, Session } from './engine.js'
 export { followGrowth } from './open-registry.js'
-export type { Growing, GrowthNews } from './open-registry.js'
+export type { GrowthReader, GrowthNews } from './open-registry.js'
 export { INVOCATION_STATES, RUN_STATES, isFinal } from './registry/call-answers.js'
 export type {
   Explanation,
@@ -30,7 +30,7 @@ export type {
 export type { QuestionFilter, StandingApproval } from './registry/approvals.js'
 export type { SealedCredential } from './registry/credentials.js'
 export type { RunRequest } from './registry/team-runs.js'
-export { AUTH_METHODS, NOTHING, PRICED } from './registry/team-answers.js'
+export { AUTH_METHODS, NOTHING, PRICED_UNITS } from './registry/team-answers.js'
 export type { MemberKind, RegisteredTool, StoredCredential } from './registry/team-answers.js'
 export {
   beginInvocation,
@@ -45,9 +45,9 @@ export type { OutputChunk, OutputStream, OutputWatch } from './changes/live-outp
 export { migrate, requirePrepared } from './engine/migrate.js'
 export type { Migration } from './engine/migrate.js'
 export { OPERATION_NAMES, operationOf } from './operations/index.js'
-export type { AnswerOf, AnyOperation, Given, GivenTo, OperationName } from './operations/index.js'
+export type { AnswerOf, AnyOperation, RequestFields, RequestOf, OperationName } from './operations/index.js'
 export { readFields } from './operations/field.js'
-export type { Told } from './operations/operation.js'
+export type { JsonOf } from './operations/operation.js'
 export { openPglite } from './engine/pglite-engine.js'
 export type { PgliteSettings } from './engine/pglite-engine.js'
 export { openPostgres } from './engine/postgres-engine.js'
@@ -58,7 +58,13 @@ export { hasQueue, installQueue, openQueue } from './changes/queue.js'
 export type { Queue, QueueSettings } from './changes/queue.js'
 export { openRemoteAccess } from './remote-access.js'
 export type { ServerSettings } from './remote-access.js'
-export { claimInvocations, findClaimed, keepUp, listRunnableTools, sendHeartbeat } from './registry/runners.js'
+export {
+  claimInvocations,
+  findClaimed,
+  maintainRegistry,
+  listRunnableTools,
+  sendHeartbeat,
+} from './registry/runners.js'
 export type { RunnableTool, RunnerFacts, Upkeep } from './registry/runners.js'
 export { speakingAs } from './engine.js'
 export type { Role, Speaker } from './engine.js'

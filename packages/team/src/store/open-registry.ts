@@ -8,10 +8,10 @@ import { speakingAs } from './engine.js'
 import type { Engine } from './engine.js'
 import { readFields } from './operations/field.js'
 import { operationOf } from './operations/index.js'
-import type { AnyOperation, AnswerOf, GivenTo, OperationName, Given } from './operations/index.js'
+import type { AnyOperation, AnswerOf, RequestOf, OperationName, RequestFields } from './operations/index.js'
 
 /** An answer, and a mark that differs for every other answer. */
-export interface Marked<Answer> {
+export interface MarkedAnswer<Answer> {
   readonly answer: Answer
   readonly mark: string
 }
@@ -41,13 +41,18 @@ export type Caller =
     }
 
 export interface Registry {
-  readonly answer: (operation: AnyOperation, caller: Caller, given: Given, signal?: AbortSignal) => Promise<unknown>
+  readonly answer: (
+    operation: AnyOperation,
+    caller: Caller,
+    given: RequestFields,
+    signal?: AbortSignal,
+  ) => Promise<unknown>
   readonly follow: (
     operation: AnyOperation,
     caller: Caller,
-    given: Given,
+    given: RequestFields,
     following: Following,
-  ) => Promise<(Marked<unknown> & { readonly text: string }) | undefined>
+  ) => Promise<(MarkedAnswer<unknown> & { readonly text: string }) | undefined>
   readonly close: () => Promise<void>
 }
 
@@ -95,7 +100,7 @@ export type GrowthNews =
   | { readonly kind: 'end'; readonly item: object }
   | { readonly kind: 'waiting' }
 
-export interface Growing {
+export interface GrowthReader {
   readonly untilMs: number
   /** How often `waiting` is reported. */
   readonly breathMs: number
@@ -110,8 +115,8 @@ export const followGrowth = async (
   { follow }: Registry,
   operation: AnyOperation,
   caller: Caller,
-  given: Given,
-  { untilMs, breathMs, signal, turn, told }: Growing,
+  given: RequestFields,
+  { untilMs, breathMs, signal, turn, told }: GrowthReader,
 ): Promise<void> => {
   const { growth } = operation
   if (growth === undefined) return
@@ -151,17 +156,17 @@ const GROWTH_MS = 60_000
 /** A store in this process or behind a server, with the same operations. */
 export interface StoreAccess {
   readonly where: string
-  readonly ask: <Name extends OperationName>(name: Name, given: GivenTo<Name>) => Promise<AnswerOf<Name>>
+  readonly ask: <Name extends OperationName>(name: Name, given: RequestOf<Name>) => Promise<AnswerOf<Name>>
   /** The answer once it differs from the known one. Undefined if it did not change in that time. */
   readonly follow: <Name extends OperationName>(
     name: Name,
-    given: GivenTo<Name>,
+    given: RequestOf<Name>,
     following: Following,
-  ) => Promise<Marked<AnswerOf<Name>> | undefined>
+  ) => Promise<MarkedAnswer<AnswerOf<Name>> | undefined>
   /** Passes on new items of a growing answer, for a while. Returns the last one once nothing more comes. */
   readonly grow: <Name extends OperationName>(
     name: Name,
-    given: GivenTo<Name>,
+    given: RequestOf<Name>,
     told: (mark: string, item: unknown) => void,
     signal: AbortSignal,
   ) => Promise<unknown>

@@ -6,10 +6,10 @@ import { CordonError, messageOf } from 'cordon/errors'
 import { withoutUndefined } from 'cordon/shapes'
 
 import { ALL_ERRORS, fail } from '../errors/errors.js'
-import type { StoreAccess, Following, Marked } from './open-registry.js'
+import type { StoreAccess, Following, MarkedAnswer } from './open-registry.js'
 import { readFields } from './operations/field.js'
 import { operationOf } from './operations/index.js'
-import type { AnyOperation, Given } from './operations/index.js'
+import type { AnyOperation, RequestFields } from './operations/index.js'
 import { jsonText } from './registry/statements.js'
 
 export interface ServerSettings {
@@ -39,7 +39,7 @@ interface Place {
 
 export const openRemoteAccess = (settings: ServerSettings): StoreAccess => {
   const place = placeOf(settings)
-  const exchange = (operation: AnyOperation, given: Given, following?: Following) =>
+  const exchange = (operation: AnyOperation, given: RequestFields, following?: Following) =>
     send(place, settings, operation, given, following)
   return {
     where: place.where,
@@ -104,7 +104,7 @@ const begin = (
   place: Place,
   { token, actor }: ServerSettings,
   { method, path, fields }: AnyOperation,
-  given: Given,
+  given: RequestFields,
   {
     headers,
     silence,
@@ -156,9 +156,9 @@ const send = async (
   place: Place,
   settings: ServerSettings,
   operation: AnyOperation,
-  given: Given,
+  given: RequestFields,
   { known, waitMs = 0, signal }: Partial<Following> = {},
-): Promise<Marked<unknown> | undefined> => {
+): Promise<MarkedAnswer<unknown> | undefined> => {
   const wait = `wait=${String(Math.ceil(waitMs / 1000))}`
   const { status, headers, text } = await reaching(place.where, signal, async () => {
     const answer = await begin(place, settings, operation, given, {
@@ -199,7 +199,7 @@ const grow = (
   place: Place,
   settings: ServerSettings,
   operation: AnyOperation,
-  given: Given,
+  given: RequestFields,
   told: (mark: string, item: unknown) => void,
   signal: AbortSignal,
 ): Promise<unknown> =>

@@ -4,7 +4,7 @@ import { extname, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { isStandardSchema } from 'cordon/gate'
 import type { JsonValue } from 'cordon/gate'
-import { itemsOf, keyOf, mappingOf, readDocument, textOf, renderPolicy } from 'cordon/policy'
+import { itemsOf, keyOf, mappingOf, readDocument, nodeText, renderPolicy } from 'cordon/policy'
 import type { PolicyNode } from 'cordon/policy'
 import { processTool } from 'cordon/runtime'
 import type { ToolDefinition } from 'cordon/runtime'
@@ -109,11 +109,11 @@ const isRegistration = (value: unknown): boolean => {
 
 const toolOf = (file: string, node: PolicyNode): RunnerTool => {
   const given = mappingOf(node, KEYS)
-  const name = textOf(given.name ?? missing(node, 'name'), 'a name')
+  const name = nodeText(given.name ?? missing(node, 'name'), 'a name')
   const words = itemsOf(given.command ?? missing(node, 'command'), 'a list of words').map((word) =>
-    textOf(word, 'a word'),
+    nodeText(word, 'a word'),
   )
-  const stdin = given.stdin === undefined ? undefined : textOf(given.stdin, 'a text')
+  const stdin = given.stdin === undefined ? undefined : nodeText(given.stdin, 'a text')
   const values = Object.fromEntries(PLAIN_KEYS.map((key) => [key, given[key]?.value]))
   const definition = processTool({
     ...(withoutUndefined(values) as Readonly<Record<string, never>>),

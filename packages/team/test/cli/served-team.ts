@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { expect } from 'vitest'
 
 import { openRemoteAccess } from '../../src/store/index.js'
-import type { GivenTo, StoreAccess } from '../../src/store/index.js'
+import type { RequestOf, StoreAccess } from '../../src/store/index.js'
 
 import { CORDON, NODE_OPTIONS, cordon, temporaryFolder } from '../../../core/test/cli/cordon.js'
 import type { Ran } from '../../../core/test/cli/cordon.js'
@@ -20,7 +20,7 @@ export interface ServedTeam {
   readonly json: (actor: string, ...words: readonly string[]) => unknown
   /** Asks in somebody's name, without a command. */
   readonly by: (actor: string) => StoreAccess
-  readonly register: (key: string, more?: Omit<GivenTo<'registerTool'>, 'team' | 'key'>) => Promise<void>
+  readonly register: (key: string, more?: Omit<RequestOf<'registerTool'>, 'team' | 'key'>) => Promise<void>
   /** Asked for by bot. */
   readonly invoke: (tool: string, input?: unknown) => Promise<string>
   /** Begun by bot, as its runner. */

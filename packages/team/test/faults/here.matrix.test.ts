@@ -4,7 +4,7 @@ import { join } from 'node:path'
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
-import { keepUp } from '../../src/store/index.js'
+import { maintainRegistry } from '../../src/store/index.js'
 
 import { openRelay } from './relay.js'
 import { openTeam } from './team.js'
@@ -92,7 +92,7 @@ test.concurrent(
       relay.cut()
       await expect
         .poll(async () => {
-          await keepUp(team.engine)
+          await maintainRegistry(team.engine)
           return doubtOf(id)
         })
         .toContain('may have happened')

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 
 import { createShares } from '../../src/server/shares.js'
-import type { Party, ShareLimits } from '../../src/server/shares.js'
+import type { Client, ShareLimits } from '../../src/server/shares.js'
 
 const EVERYTHING = { caller: 1_000_000, team: 1_000_000, all: 1_000_000 }
 const LIMITS: ShareLimits = { turns: EVERYTHING, open: EVERYTHING, bytes: EVERYTHING, patienceMs: 60_000 }
@@ -96,7 +96,7 @@ describe('turns', () => {
 })
 
 describe('seats', () => {
-  const ADA: Party = { team: 'acme', caller: 'ada' }
+  const ADA: Client = { team: 'acme', caller: 'ada' }
 
   test('are limited for a caller, a team and all, and given back once', () => {
     const { shares } = stage({ open: { caller: 1, team: 2, all: 3 } })

@@ -10,7 +10,7 @@ import {
   completeInvocation,
   invokeTool,
   isFinal,
-  keepUp,
+  maintainRegistry,
   listTools,
   registerTool,
   requireInvocation,
@@ -213,7 +213,7 @@ describeEngines(
 
     test('expires if nobody answers in time', async () => {
       const id = await invokeTool(agent(), { toolId: tool, agent: 'agent-1', input: { to: 'dora' }, validMs: 1 })
-      await expect.poll(async () => (await keepUp(as('cordon_admin', 'ada'))).expired).toBeGreaterThan(0)
+      await expect.poll(async () => (await maintainRegistry(as('cordon_admin', 'ada'))).expired).toBeGreaterThan(0)
       expect(await requireInvocation(agent(), id)).toMatchObject({ status: 'expired' })
     })
 

@@ -1,7 +1,7 @@
 // Several teams on one server with their own logins: no team is affected by what another does or leaves open.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
-import { installQueue, keepUp, migrate, speakingAs } from '../../src/store/index.js'
+import { installQueue, maintainRegistry, migrate, speakingAs } from '../../src/store/index.js'
 import type { Engine } from '../../src/store/index.js'
 
 import { createLogins } from './logins.js'
@@ -109,13 +109,13 @@ test('an open transaction blocks no other team, and its own team gets an error',
     await expect(theirs.invoke(other)).rejects.toThrow('lock timeout')
     // What is done for all teams is done for the others.
     expect(
-      (await keepUp(speakingAs(engine, { kind: 'gateway', role: 'cordon_runner', actor: 'upkeep' }))).expired,
+      (await maintainRegistry(speakingAs(engine, { kind: 'gateway', role: 'cordon_runner', actor: 'upkeep' }))).expired,
     ).toBeGreaterThan(0)
     expect(await ours.statusOf(late)).toBe('expired')
     expect(await theirs.statusOf(lateToo)).toBe('approved')
   })
   await engine.execute(`alter function agents.fn_invoke_tool set lock_timeout = '10s'`)
-  await keepUp(speakingAs(engine, { kind: 'gateway', role: 'cordon_runner', actor: 'upkeep' }))
+  await maintainRegistry(speakingAs(engine, { kind: 'gateway', role: 'cordon_runner', actor: 'upkeep' }))
   expect(await theirs.statusOf(lateToo)).toBe('expired')
   expect(await theirs.statusOf(await theirs.invoke(other))).toBe('approved')
 })
@@ -205,7 +205,7 @@ test('a runner sees and moves only the jobs of its teams in the queue', async ()
   expect([await seenBy('host-1'), await postponedBy('host-1')]).toEqual([0, 0])
   expect([await seenBy('their-host'), await postponedBy('their-host')]).toEqual([1, 1])
   // What one of their own postponed for ever is told of again.
-  await keepUp(speakingAs(engine, { kind: 'gateway', role: 'cordon_runner', actor: 'upkeep' }))
+  await maintainRegistry(speakingAs(engine, { kind: 'gateway', role: 'cordon_runner', actor: 'upkeep' }))
   expect(
     await engine.query(
       "select run_at < now() + interval '1 hour' as soon from cordon_queue._private_jobs where key = $1",
@@ -229,7 +229,7 @@ test('a locked queue does not stop requests and approvals', async () => {
       expect(await ours.statusOf(await ours.invoke(tool))).toBe('pending')
     },
   )
-  await keepUp(speakingAs(engine, { kind: 'gateway', role: 'cordon_runner', actor: 'upkeep' }))
+  await maintainRegistry(speakingAs(engine, { kind: 'gateway', role: 'cordon_runner', actor: 'upkeep' }))
   expect((await engine.query('select from cordon_queue._private_jobs where key = $1', [id])).length).toBe(1)
 })
 
@@ -328,7 +328,7 @@ test(
     await engine.execute(`drop table agents.${all[0] ?? ''}`)
     await open('their-host').query('select agents.fn_make_next_partitions()')
     expect((await ahead()).length).toBe(1)
-    await keepUp(speakingAs(engine, { kind: 'gateway', role: 'cordon_runner', actor: 'upkeep' }))
+    await maintainRegistry(speakingAs(engine, { kind: 'gateway', role: 'cordon_runner', actor: 'upkeep' }))
     expect(await ahead()).toEqual(all)
   },
 )

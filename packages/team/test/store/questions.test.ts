@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 
 import { limitWaiting, listLimits } from '../../src/store/registry/members.js'
 import { approveQuestion, listQuestions } from '../../src/store/registry/approvals.js'
-import { keepUp, registerTool } from '../../src/store/index.js'
+import { maintainRegistry, registerTool } from '../../src/store/index.js'
 
 import { BAD_STATE, MISSING, REFUSED, describeRegistry } from './describe-registry.js'
 import type { TeamRegistry } from './describe-registry.js'
@@ -134,7 +134,7 @@ describeRegistry(
           error: 'the profile work does not allow the tool look any more',
         })
         expect(await claim(registry, allowed)).toBeDefined()
-        await keepUp(registry.runner)
+        await maintainRegistry(registry.runner)
         expect(await stateOf(asked)).toEqual({
           status: 'rejected',
           error: 'the profile work does not allow the tool send any more',

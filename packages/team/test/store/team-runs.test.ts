@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 
 import { approveQuestion, listQuestions, showQuestion } from '../../src/store/registry/approvals.js'
-import { keepUp } from '../../src/store/index.js'
+import { maintainRegistry } from '../../src/store/index.js'
 import { cancelRun, listRuns, showRun, startRun } from '../../src/store/registry/team-runs.js'
 
 import { BAD_STATE, MISSING, REFUSED, describeRegistry } from './describe-registry.js'
@@ -106,7 +106,7 @@ describeRegistry('runs of a team', (stage) => {
       await late(used)
       expect((await listRuns(registry.anna, { team: registry.owner, status: 'expired' })).length).toBe(2)
       await expect(callFor(registry, used, tool)).rejects.toMatchObject(BAD_STATE)
-      await keepUp(registry.admin)
+      await maintainRegistry(registry.admin)
       expect([
         await statusOf(unanswered),
         await questionOf(unanswered),

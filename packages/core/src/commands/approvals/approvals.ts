@@ -7,7 +7,7 @@ import { renderTable } from '../../line/text/table-text.js'
 import { version } from '../../line/text/version.js'
 import { visible } from '../../line/text/visible-text.js'
 import { PRODUCTS } from '../../products/installed-products.js'
-import { givenApprovals, revokeApproval } from '../../run/given-approvals.js'
+import { rememberedApprovals, revokeApproval } from '../../run/given-approvals.js'
 import type { GivenApproval } from '../../run/given-approvals.js'
 
 const COMMAND = 'cordon approvals'
@@ -36,12 +36,14 @@ export const answerLocally = async (
     return 0
   }
   if (isGiven) {
-    const all = givenApprovals(environment, Date.now())
+    const all = rememberedApprovals(environment, Date.now())
     return print(all.map(recordOf), renderTable(HEADS, all.map(rowOf), paintFor(STDOUT, environment), NOTHING))
   }
   if (action !== 'revoke' || namesTeam) return undefined
   if (word === undefined || word.length < FEWEST_LETTERS || more.length > 0) return undefined
-  const named = givenApprovals(environment, Date.now()).filter(({ id }) => id.startsWith(word) || id.endsWith(word))
+  const named = rememberedApprovals(environment, Date.now()).filter(
+    ({ id }) => id.startsWith(word) || id.endsWith(word),
+  )
   const [approval] = named
   if (approval === undefined) return undefined
   if (named.length > 1)

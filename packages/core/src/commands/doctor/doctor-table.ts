@@ -1,7 +1,7 @@
 // The result of `cordon doctor` as text.
 import { LIMIT_NAMES } from '../../policy/index.js'
 import type { Limits } from '../../policy/index.js'
-import type { Enforced } from '../../sandbox/index.js'
+import type { EnforcedBy } from '../../sandbox/index.js'
 
 import { oneLine } from '../../line/text/console-text.js'
 import type { Paint } from '../../line/text/console-text.js'
@@ -133,6 +133,6 @@ const NOT_ENFORCED = 'not enforced'
 
 const cellOf = ({ held, enforced }: FormDiagnosis, name: string): string => {
   if (!held) return '-'
-  const mechanisms = (enforced as Enforced)[name]
+  const mechanisms = (enforced as EnforcedBy)[name]
   return mechanisms === undefined || mechanisms.length === 0 ? NOT_ENFORCED : mechanisms.join(', ')
 }

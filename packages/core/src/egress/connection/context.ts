@@ -9,7 +9,7 @@ import type { SecureUpstream } from '../upstream/dial.js'
 import type { Pool } from '../upstream/pool.js'
 import type { Resolve } from '../upstream/resolve.js'
 
-export interface Shared {
+export interface ProxyParts {
   readonly authority: TlsAuthority
   readonly secure: SecureUpstream
   readonly pool: Pool

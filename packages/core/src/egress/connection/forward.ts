@@ -1,7 +1,7 @@
 import { CordonError, fail } from '../../errors/index.js'
 import { credentialsBoundTo, credentialsWithin } from '../../policy/index.js'
 import type { Credential } from '../../policy/index.js'
-import type { Draft, Valued } from '../credentials/draft.js'
+import type { Draft, CredentialValue } from '../credentials/draft.js'
 import { injectAll } from '../credentials/inject.js'
 import type { Endpoint } from '../endpoint.js'
 import { isSameEndpoint, parseEndpoint, renderAuthority, renderEndpoint, renderHost } from '../endpoint.js'
@@ -16,17 +16,17 @@ import { createConcealment } from '../redaction/conceal.js'
 import type { Concealment } from '../redaction/conceal.js'
 import { findAddresses } from '../rules/address-guard.js'
 import type { Denial } from '../rules/denial.js'
-import { Denied, denial, tooManyExchanges } from '../rules/denial.js'
+import { EgressDenied, denial, tooManyExchanges } from '../rules/denial.js'
 import { HOST_OVERRIDES } from '../rules/overrides.js'
 import type { IncomingResponse } from '../upstream/transport.js'
 
 import { placeOf } from './context.js'
-import type { Connection, Shared } from './context.js'
+import type { Connection, ProxyParts } from './context.js'
 import { relay } from './relay.js'
 
 /** Judges each request of a connection, sends it on, and passes the answer back. */
 export const forwarder =
-  (connection: Connection, shared: Shared): Handler =>
+  (connection: Connection, shared: ProxyParts): Handler =>
   async (request, reply) => {
     const { call, endpoint } = connection
     const path = pathOf(request.target)
@@ -64,7 +64,7 @@ export const forwarder =
     try {
       await exchange(connection, shared, { request, reply, bound, injected, counted })
     } catch (error) {
-      if (error instanceof Denied) {
+      if (error instanceof EgressDenied) {
         await refuse(error.denial)
         return
       }
@@ -107,7 +107,7 @@ export const forwarder =
  * another host.
  */
 export const serveProxiedRequests =
-  (connection: Connection, shared: Shared): Handler =>
+  (connection: Connection, shared: ProxyParts): Handler =>
   async (request, reply) => {
     const place = placeOf(connection)
     const started = shared.now()
@@ -162,11 +162,14 @@ const MOST_INFORMED = 16
 
 const exchange = async (
   { call, endpoint }: Connection,
-  shared: Shared,
+  shared: ProxyParts,
   { request, reply, bound, injected, counted }: Exchange,
 ): Promise<void> => {
   const secrets = await Promise.all(bound.map(({ id }) => shared.secrets.get(id)))
-  const valued: readonly Valued[] = bound.map((credential, at) => ({ credential, value: secrets[at]?.reveal() ?? '' }))
+  const valued: readonly CredentialValue[] = bound.map((credential, at) => ({
+    credential,
+    value: secrets[at]?.reveal() ?? '',
+  }))
   const concealment = createConcealment(call.needles(secrets, valued), renderHost(endpoint.host))
   const authority = renderAuthority(endpoint, request.scheme)
   const plain: Draft = {

@@ -2,7 +2,7 @@ import type { Duplex, Readable, Writable } from 'node:stream'
 
 import type { Redactor } from '../redaction/redactor.js'
 
-export interface Relayed {
+export interface RelayedBytes {
   readonly sent: number
   readonly received: number
 }
@@ -18,7 +18,7 @@ export const relay = async (
   tool: Duplex,
   server: Duplex,
   { redactor, mayPass }: RelayOptions = {},
-): Promise<Relayed> => {
+): Promise<RelayedBytes> => {
   let [sent, received] = [0, 0]
   const stop = (): void => {
     tool.destroy()

@@ -11,16 +11,16 @@ import { serveHttp2 } from '../http/serve-http2.js'
 import { recordIfPossible, violationSeen } from '../record.js'
 import { findAddresses } from '../rules/address-guard.js'
 import type { Denial } from '../rules/denial.js'
-import { Denied, denial } from '../rules/denial.js'
+import { EgressDenied, denial } from '../rules/denial.js'
 import type { Admission } from '../rules/judge.js'
 import { BUFFERED, dial } from '../upstream/dial.js'
 
 import type { ClientHello } from './client-hello.js'
 import { MAX_HELLO_BYTES, readClientHello } from './client-hello.js'
 import { placeOf } from './context.js'
-import type { Connection, Shared } from './context.js'
+import type { Connection, ProxyParts } from './context.js'
 import { forwarder } from './forward.js'
-import type { Relayed } from './relay.js'
+import type { RelayedBytes } from './relay.js'
 import { relay } from './relay.js'
 import type { Lookout, Patience } from './sniff.js'
 import { ENDLESS, lookOut, sniff } from './sniff.js'
@@ -37,12 +37,12 @@ export const serveConnection = async (
   stream: Duplex,
   connection: Connection,
   admission: Admission,
-  shared: Shared,
+  shared: ProxyParts,
 ): Promise<void> => {
   const { call, endpoint } = connection
   const place = placeOf(connection)
   const started = shared.now()
-  let passed: Relayed = { sent: 0, received: 0 }
+  let passed: RelayedBytes = { sent: 0, received: 0 }
   let problem: string | null = null
   stream.on('error', () => undefined)
   // A host with a credential gets no bytes that are not inspected.
@@ -56,7 +56,7 @@ export const serveConnection = async (
     })
     passed = (await serve(stream, { connection, shared, treatment: admission.treatment, mayBeOther })) ?? passed
   } catch (error) {
-    if (error instanceof Denied)
+    if (error instanceof EgressDenied)
       await recordIfPossible(shared.record, violationSeen(call.rights.callId, endpoint, error.denial))
     else problem = error instanceof CordonError ? error.code : 'egress-closed'
   }
@@ -73,19 +73,19 @@ export const serveConnection = async (
 
 interface Serving {
   readonly connection: Connection
-  readonly shared: Shared
+  readonly shared: ProxyParts
   readonly treatment: Admission['treatment']
   readonly mayBeOther: boolean
 }
 
-const serve = async (stream: Duplex, serving: Serving): Promise<Relayed | undefined> => {
+const serve = async (stream: Duplex, serving: Serving): Promise<RelayedBytes | undefined> => {
   const reader = readBytes(stream)
   const begun = await begin(stream, reader, serving, undefined)
   if (begun.kind === 'relayed') return begun.bytes
   if (begun.opening !== 'tls') return speak(stream, reader, begun.opening, 'http', serving)
   const hello = await readHello(reader)
   const stranger = serverNameProblem(hello, serving)
-  if (stranger !== undefined) throw new Denied(stranger)
+  if (stranger !== undefined) throw new EgressDenied(stranger)
   if (serving.treatment === 'direct') return pass(stream, reader, await reach(serving, undefined))
   const secured = await terminate(stream, reader, hello, serving)
   if (secured.alpnProtocol === 'h2') {
@@ -98,7 +98,7 @@ const serve = async (stream: Duplex, serving: Serving): Promise<Relayed | undefi
 }
 
 type Begun =
-  | { readonly kind: 'relayed'; readonly bytes: Relayed | undefined }
+  | { readonly kind: 'relayed'; readonly bytes: RelayedBytes | undefined }
   | { readonly kind: 'opening'; readonly opening: Spoken }
 
 type Spoken = 'tls' | 'http1' | 'http2' | 'other' | 'hesitant'
@@ -145,7 +145,7 @@ const speak = async (
   scheme: 'http' | 'https',
   serving: Serving,
   hello?: ClientHello,
-): Promise<Relayed | undefined> => {
+): Promise<RelayedBytes | undefined> => {
   const { connection, shared, mayBeOther } = serving
   switch (opening) {
     case 'http1':
@@ -163,7 +163,7 @@ const speak = async (
     case 'other':
     case 'hesitant':
       if (!mayBeOther || opening === 'tls')
-        throw new Denied(
+        throw new EgressDenied(
           denial(
             'protocol',
             'only HTTP is granted here, and this is something else',
@@ -175,7 +175,7 @@ const speak = async (
 }
 
 const readHello = async (reader: ByteReader): Promise<ClientHello> => {
-  const malformed = (): Error => new Denied(denial('malformed', 'its TLS cannot be read'))
+  const malformed = (): Error => new EgressDenied(denial('malformed', 'its TLS cannot be read'))
   const deadline = Date.now() + HELLO_TIMEOUT
   for (;;) {
     const reading = readClientHello(reader.peek())
@@ -289,7 +289,7 @@ const reach = async (
 }
 
 /** `lookout`: for a tool that paused in its first line. Otherwise a pause would get a request past all checks. */
-const pass = async (stream: Duplex, reader: ByteReader, server: Duplex, lookout?: Lookout): Promise<Relayed> => {
+const pass = async (stream: Duplex, reader: ByteReader, server: Duplex, lookout?: Lookout): Promise<RelayedBytes> => {
   // The tool has ended its stream, which takes nothing back.
   const last = stream.readableEnded ? reader.take(reader.peek().length) : undefined
   if (last !== undefined && lookout?.mayPass(last) !== false) server.write(last)
@@ -297,6 +297,6 @@ const pass = async (stream: Duplex, reader: ByteReader, server: Duplex, lookout?
   if (lookout?.sawRequest() === true) server.destroy()
   const { sent, received } = await relay(stream, server, { mayPass: lookout?.mayPass })
   if (lookout?.sawRequest() === true)
-    throw new Denied(denial('protocol', 'its first line came in pieces, and turned out to be a request of HTTP'))
+    throw new EgressDenied(denial('protocol', 'its first line came in pieces, and turned out to be a request of HTTP'))
   return { sent: sent + (last?.length ?? 0), received }
 }

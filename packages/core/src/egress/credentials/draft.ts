@@ -7,7 +7,7 @@ export interface Draft extends Pick<OutgoingRequest, 'method' | 'authority' | 't
   readonly client: ClientCertificate | undefined
 }
 
-export interface Valued {
+export interface CredentialValue {
   readonly credential: Credential
   readonly value: string
 }

@@ -2,7 +2,7 @@
 import type { Boundary } from '../../policy/index.js'
 import { needlesOf } from '../redaction/needles.js'
 
-import type { Valued } from './draft.js'
+import type { CredentialValue } from './draft.js'
 import type { SecretSource } from './secret-source.js'
 import { keptTexts } from './inject.js'
 
@@ -45,7 +45,7 @@ export const exposedSource = (
 
 /** Checked by the values. Placeholders are variables too. */
 export const exposedValue = (
-  valued: readonly Valued[],
+  valued: readonly CredentialValue[],
   environment: Boundary['environment'],
   host: Variables,
 ): ExposedSecret | undefined => {

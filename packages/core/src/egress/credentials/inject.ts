@@ -8,14 +8,14 @@ import { percentEncoded } from '../redaction/needles.js'
 import type { ClientCertificate } from '../upstream/dial.js'
 
 import { filterQuery, withoutForeignHeaders, withoutForeignParameters } from './foreign.js'
-import type { Draft, Valued } from './draft.js'
+import type { Draft, CredentialValue } from './draft.js'
 import { readAwsKeys, signRequest } from './sigv4.js'
 
 /**
  * In this order: the tool's own credentials are removed, ours are put in, and the signature comes last, because it
  * covers the rest.
  */
-export const injectAll = async (draft: Draft, valued: readonly Valued[], now: Date): Promise<Draft> => {
+export const injectAll = async (draft: Draft, valued: readonly CredentialValue[], now: Date): Promise<Draft> => {
   const swaps = valued.filter(({ credential }) => credential.inject.kind === 'placeholder')
   const own: Draft = {
     ...draft,
@@ -32,7 +32,7 @@ export const injectAll = async (draft: Draft, valued: readonly Valued[], now: Da
 }
 
 /** A header with a placeholder will carry our own credential. */
-const keepSwapped = (all: HeaderList, kept: HeaderList, swaps: readonly Valued[]): HeaderList =>
+const keepSwapped = (all: HeaderList, kept: HeaderList, swaps: readonly CredentialValue[]): HeaderList =>
   all.filter(
     (header) =>
       kept.includes(header) ||
@@ -41,7 +41,7 @@ const keepSwapped = (all: HeaderList, kept: HeaderList, swaps: readonly Valued[]
       ),
   )
 
-const fill = (draft: Draft, { credential, value }: Valued): Draft => {
+const fill = (draft: Draft, { credential, value }: CredentialValue): Draft => {
   const { inject: injection, id } = credential
   switch (injection.kind) {
     case 'header':
@@ -77,7 +77,7 @@ const fill = (draft: Draft, { credential, value }: Valued): Draft => {
 }
 
 /** Refuses an unusable value before the tool runs. */
-export const requireUsable = ({ credential: { id, inject: injection }, value }: Valued): void => {
+export const requireUsable = ({ credential: { id, inject: injection }, value }: CredentialValue): void => {
   switch (injection.kind) {
     case 'header':
       formatted(id, injection.format, value)
@@ -97,7 +97,7 @@ export const requireUsable = ({ credential: { id, inject: injection }, value }: 
 }
 
 /** The secret parts of a value that are sent to a server, and texts made of them. Answers are searched for these. */
-export const sentTexts = ({ credential, value }: Valued): readonly string[] => {
+export const sentTexts = ({ credential, value }: CredentialValue): readonly string[] => {
   const { inject, id } = credential
   switch (inject.kind) {
     case 'basic':
@@ -118,7 +118,7 @@ export const sentTexts = ({ credential, value }: Valued): readonly string[] => {
 }
 
 /** The parts that must not be in a cell. Of a key in PEM each line, because variables often hold it on one line. */
-export const keptTexts = (valued: Valued): readonly string[] =>
+export const keptTexts = (valued: CredentialValue): readonly string[] =>
   valued.credential.inject.kind === 'client-certificate'
     ? readClientCertificate(valued.credential.id, valued.value)
         .privateKey.split(/\s+/)

@@ -94,7 +94,7 @@ export const bodyOf = (stream: Duplex, contentLength: string | undefined): Body 
 }
 
 /** As Node wants them: one entry per name. */
-export const grouped = (headers: HeaderList): OutgoingHttpHeaders => {
+export const headersByName = (headers: HeaderList): OutgoingHttpHeaders => {
   // Without a prototype: a header may be named `constructor` or `__proto__`.
   const groups = Object.create(null) as Record<string, string | string[]>
   for (const [name, value] of headers) {
@@ -114,7 +114,7 @@ const http2Reply = (stream: ServerHttp2Stream): Reply => {
     inform: (status, headers) => {
       if (!stream.headersSent && !stream.destroyed && status !== 101)
         orReset(stream, () => {
-          stream.additionalHeaders({ ':status': status, ...grouped(endToEnd(headers)) })
+          stream.additionalHeaders({ ':status': status, ...headersByName(endToEnd(headers)) })
         })
     },
     send: async ({ status, headers, body }) => {
@@ -123,13 +123,13 @@ const http2Reply = (stream: ServerHttp2Stream): Reply => {
       const kept =
         body !== undefined && body.length === undefined ? withoutHeaders(headers, new Set(['content-length'])) : headers
       stream.respond(
-        { ':status': status, ...grouped(endToEnd(kept)) },
+        { ':status': status, ...headersByName(endToEnd(kept)) },
         { endStream: body === undefined, waitForTrailers: body !== undefined },
       )
       if (body === undefined) return
       stream.once('wantTrailers', () => {
         orReset(stream, () => {
-          stream.sendTrailers(grouped(endToEnd(body.trailers())))
+          stream.sendTrailers(headersByName(endToEnd(body.trailers())))
         })
       })
       for await (const chunk of body.chunks) await write(stream, chunk)

@@ -22,7 +22,7 @@ interface Anchor {
   readonly index: number
 }
 
-export interface Found {
+export interface Match {
   readonly start: number
   readonly end: number
 }
@@ -30,7 +30,7 @@ export interface Found {
 interface Search {
   readonly bytes: Buffer
   readonly set: NeedleSet
-  readonly found: Found[]
+  readonly found: Match[]
   /** No more bytes follow. */
   readonly isLast: boolean
 }
@@ -136,7 +136,7 @@ const stepFor = (shortest: number): number => {
   return 1
 }
 
-export const searchNeedles = (bytes: Buffer, set: NeedleSet, isLast = false): readonly Found[] => {
+export const searchNeedles = (bytes: Buffer, set: NeedleSet, isLast = false): readonly Match[] => {
   const { kinds, step } = set
   const search: Search = { bytes, set, found: [], isLast }
   const end = bytes.length

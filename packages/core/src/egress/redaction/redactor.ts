@@ -1,5 +1,5 @@
 import type { Cuts } from './cuts.js'
-import type { Found, NeedleSet } from './needle-search.js'
+import type { Match, NeedleSet } from './needle-search.js'
 import { searchNeedles } from './needle-search.js'
 
 /**
@@ -30,7 +30,7 @@ export const createRedactor = (set: NeedleSet, cuts: Cuts): Redactor => {
   let offset = 0
   let count = 0
 
-  const cover = (bytes: Buffer, found: readonly Found[]): Buffer => {
+  const cover = (bytes: Buffer, found: readonly Match[]): Buffer => {
     // Nearly always nothing has to be covered, and the bytes are passed on without a copy.
     if (covered === 0 && found.length === 0) return bytes
     const result = Buffer.from(bytes)

@@ -12,7 +12,7 @@ import { renderHost } from '../endpoint.js'
 import type { Resolve } from '../upstream/resolve.js'
 
 import type { Denial } from './denial.js'
-import { Denied, denial } from './denial.js'
+import { EgressDenied, denial } from './denial.js'
 
 interface AddressRights {
   readonly network: Pick<Boundary, 'network'>
@@ -45,7 +45,9 @@ export const findAddresses = async (
   )
   const usable = found.filter((_, at) => refusals[at] === undefined)
   if (usable.length > 0) return usable
-  throw new Denied(refusals.find((refusal) => refusal !== undefined) ?? denial('address', 'the name has no address'))
+  throw new EgressDenied(
+    refusals.find((refusal) => refusal !== undefined) ?? denial('address', 'the name has no address'),
+  )
 }
 
 /** 198.18.0.0/15, for names of calls that are granted a part of 22.18.0.0/15 (native/keeper/network/dns.c). */

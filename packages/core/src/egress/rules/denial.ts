@@ -34,7 +34,7 @@ export const denial = (reason: DenialReason, because: string, allow?: string): D
 })
 
 /** Thrown for a denial that is found while a connection or request is made. */
-export class Denied extends Error {
+export class EgressDenied extends Error {
   readonly denial: Denial
   constructor(why: Denial) {
     super(why.because)

@@ -6,7 +6,7 @@ import { fail } from '../../errors/index.js'
 import { endToEnd, isHeader, valueOf } from '../http/header-list.js'
 import type { HeaderList } from '../http/header-list.js'
 import { MAX_HEAD_BYTES, malformed } from '../http/message-head.js'
-import { bodyOf, grouped, pairs } from '../http/serve-http2.js'
+import { bodyOf, headersByName, pairs } from '../http/serve-http2.js'
 import { write } from '../http/write.js'
 
 import type { OutgoingRequest, Transport } from './transport.js'
@@ -65,7 +65,7 @@ const transportOn = (session: ClientHttp2Session, scheme: 'http' | 'https', auth
         ':scheme': scheme,
         ':path': target,
         ':authority': request.authority,
-        ...grouped(headers),
+        ...headersByName(headers),
         ...(isGrpc(headers) ? { te: 'trailers' } : {}),
         ...(body?.length === undefined ? {} : { 'content-length': String(body.length) }),
       },

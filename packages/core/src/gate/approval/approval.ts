@@ -1,4 +1,4 @@
-import { invalid, mappingOf, oneOf, required, rootNode, textOf } from '../../policy/index.js'
+import { invalid, mappingOf, oneOf, required, rootNode, nodeText } from '../../policy/index.js'
 import { isMapping } from '../../shapes/index.js'
 
 const GRANT_STATUSES = ['active', 'expired', 'revoked', 'superseded', 'pending', 'used'] as const
@@ -112,8 +112,8 @@ export const parseAnswer = (value: unknown): ApprovalAnswer => {
   if (kind === 'timed_out')
     return { kind, then: given.then === undefined ? 'deny' : oneOf(given.then, ['deny', 'approve'] as const) }
   if (kind === 'cancelled') return { kind }
-  if (kind === 'failed') return { kind, reason: textOf(required(node, given, 'reason'), 'a reason') }
-  const by = textOf(required(node, given, 'by'), 'who answers')
+  if (kind === 'failed') return { kind, reason: nodeText(required(node, given, 'reason'), 'a reason') }
+  const by = nodeText(required(node, given, 'by'), 'who answers')
   if (by.trim() === '') throw invalid(node, 'an answer that says who gives it ("by")')
   switch (kind) {
     case 'approve_once':
@@ -124,7 +124,7 @@ export const parseAnswer = (value: unknown): ApprovalAnswer => {
     case 'deny':
     case 'escalate':
     case 'request_more_info':
-      return { kind, by, reason: given.reason === undefined ? 'no reason given' : textOf(given.reason, 'a text') }
+      return { kind, by, reason: given.reason === undefined ? 'no reason given' : nodeText(given.reason, 'a text') }
   }
 }
 
@@ -141,7 +141,7 @@ export const parseGrant = (value: unknown, source: string): ApprovalGrant => {
     'status',
     'approved_by',
   ])
-  const text = (key: keyof typeof given): string => textOf(required(node, given, key), 'a text')
+  const text = (key: keyof typeof given): string => nodeText(required(node, given, key), 'a text')
   const expiresAt = required(node, given, 'expires_at')
   if (typeof expiresAt.value !== 'number' || !Number.isSafeInteger(expiresAt.value))
     throw invalid(expiresAt, 'milliseconds since 1970')

@@ -3,7 +3,7 @@ import type { CordonError } from '../../errors/index.js'
 import { coversEndpoint, matchPaths, readUrlPath } from '../../policy/index.js'
 import type { AbsolutePath, Boundary, HostGrant } from '../../policy/index.js'
 
-import { stringsOf, whereOf } from './mark-tree.js'
+import { stringsOf, describeArgumentPlace } from './mark-tree.js'
 import type { ArgumentString } from './mark-tree.js'
 import { readCommand } from '../commands/command-line.js'
 import { existingNames } from './resolve-path.js'
@@ -106,11 +106,15 @@ const judgeUrls = (string: ArgumentString, { tool, network }: Judge, urls: UrlTa
     if (reading.kind === 'none') continue
     if (reading.kind === 'unreadable') {
       if (network === undefined || network.kind === 'all') return undefined
-      return fail('argument-unreadable', { where: whereOf(string), given: shown(text), problem: reading.problem })
+      return fail('argument-unreadable', {
+        where: describeArgumentPlace(string),
+        given: shown(text),
+        problem: reading.problem,
+      })
     }
     if (network !== undefined && !mayReach(network, reading.target)) {
       return fail('argument-url-denied', {
-        where: whereOf(string),
+        where: describeArgumentPlace(string),
         target: renderTarget(reading.target),
         tool: tool.name,
         granted: grantedHosts(network),
@@ -140,7 +144,7 @@ const judgePaths = (string: ArgumentString, judge: Judge, paths: CallPath[]): Co
   const unreadable = (problem: string) =>
     judge.files === undefined
       ? undefined
-      : fail('argument-unreadable', { where: whereOf(string), given: shown(text), problem })
+      : fail('argument-unreadable', { where: describeArgumentPlace(string), given: shown(text), problem })
   if (found.kind === 'unreadable') return unreadable(found.problem)
   for (const reading of found.readings) {
     if (reading.isGuess && isJustText(reading, string, judge)) continue
@@ -236,7 +240,7 @@ const pathDenial = (
   files: FileStance,
 ): CordonError =>
   fail('argument-path-denied', {
-    where: whereOf(string),
+    where: describeArgumentPlace(string),
     path,
     given: shown(string.text),
     tool: tool.name,

@@ -173,5 +173,5 @@ const collect = (
 }
 
 /** `files[2].path`, or `a key of files`. */
-export const whereOf = ({ place, isKey }: ArgumentString): string =>
+export const describeArgumentPlace = ({ place, isKey }: ArgumentString): string =>
   isKey ? `a key of ${renderPlace(place)}` : renderPlace(place)

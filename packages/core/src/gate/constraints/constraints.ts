@@ -1,7 +1,7 @@
 // The limits of tools and sessions, and the counts that calls are compared with.
 import { fail } from '../../errors/index.js'
 import type { CordonError } from '../../errors/index.js'
-import { countOf, flagOf, invalid, itemsOf, mappingOf, required, rootNode, textOf } from '../../policy/index.js'
+import { countOf, flagOf, invalid, itemsOf, mappingOf, required, rootNode, nodeText } from '../../policy/index.js'
 import type { PolicyNode } from '../../policy/index.js'
 
 /** When and how often a tool may run within one session. An omitted limit is not set. */
@@ -26,7 +26,7 @@ export const parseConstraints = (value: unknown, source: string): Constraints =>
     onlyAfter:
       onlyAfter === undefined
         ? []
-        : [...new Set(itemsOf(onlyAfter, 'a list of tool names').map((item) => textOf(item, 'a tool name')))],
+        : [...new Set(itemsOf(onlyAfter, 'a list of tool names').map((item) => nodeText(item, 'a tool name')))],
     forbidden: forbidden !== undefined && flagOf(forbidden),
   }
 }
@@ -103,7 +103,7 @@ export const parseSessionCountState = (value: unknown, source: string): SessionC
 const parseToolCount = (node: PolicyNode): ToolCount => {
   const given = mappingOf(node, ['tool', 'started', 'completed'])
   return {
-    tool: textOf(required(node, given, 'tool'), 'a tool name'),
+    tool: nodeText(required(node, given, 'tool'), 'a tool name'),
     started: countOf(required(node, given, 'started')),
     completed: countOf(required(node, given, 'completed')),
   }
@@ -112,7 +112,7 @@ const parseToolCount = (node: PolicyNode): ToolCount => {
 const parseLast = (node: PolicyNode): SessionCountState['last'] => {
   const given = mappingOf(node, ['tool', 'times'])
   return {
-    tool: textOf(required(node, given, 'tool'), 'a tool name'),
+    tool: nodeText(required(node, given, 'tool'), 'a tool name'),
     times: countOf(required(node, given, 'times')),
   }
 }

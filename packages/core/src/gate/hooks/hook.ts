@@ -1,4 +1,4 @@
-import { flagOf, invalid, itemsOf, mappingOf, oneOf, rootNode, textOf } from '../../policy/index.js'
+import { flagOf, invalid, itemsOf, mappingOf, oneOf, rootNode, nodeText } from '../../policy/index.js'
 import type { PolicyNode } from '../../policy/index.js'
 import { isMapping } from '../../shapes/index.js'
 
@@ -65,11 +65,11 @@ const DECISIONS = ['continue', 'allow', 'ask', 'deny', 'block'] as const
 
 const given = ({ value }: PolicyNode): unknown => value
 const textsOf = (node: PolicyNode): readonly string[] =>
-  itemsOf(node, 'a list of texts').map((item) => textOf(item, 'a text'))
+  itemsOf(node, 'a list of texts').map((item) => nodeText(item, 'a text'))
 
 const ANSWER: { readonly [Key in keyof HookAnswer]-?: (node: PolicyNode) => HookAnswer[Key] } = {
   decision: (node) => oneOf(node, DECISIONS),
-  reason: (node) => textOf(node, 'a text'),
+  reason: (node) => nodeText(node, 'a text'),
   updatedInput: given,
   result: given,
   updatedOutput: given,

@@ -42,7 +42,7 @@ const write = (value: JsonValue, unordered: ReadonlySet<JsonValue>): string => {
 
 export const isList = (value: JsonValue): value is readonly JsonValue[] => Array.isArray(value)
 
-export interface Sized {
+export interface HashAndSize {
   /** `sha256:…` of the canonical text. */
   readonly hash: string
   /** Of the canonical text. */
@@ -50,9 +50,9 @@ export interface Sized {
 }
 
 // Only of snapshots, because they never change.
-const KNOWN = new WeakMap<object, Sized>()
+const KNOWN = new WeakMap<object, HashAndSize>()
 
-export const sizeOf = (value: JsonValue): Sized => {
+export const sizeOf = (value: JsonValue): HashAndSize => {
   const known = isSnapshot(value) ? KNOWN.get(value) : undefined
   if (known !== undefined) return known
   const text = canonicalJson(value)
@@ -61,7 +61,7 @@ export const sizeOf = (value: JsonValue): Sized => {
   return remember(value, digestOf(bytes ?? text), bytes?.length ?? Buffer.byteLength(text))
 }
 
-const remember = (value: JsonValue, digest: string, bytes: number): Sized => {
+const remember = (value: JsonValue, digest: string, bytes: number): HashAndSize => {
   const sized = { hash: `sha256:${digest}`, bytes }
   if (isSnapshot(value)) KNOWN.set(value, sized)
   return sized
@@ -73,7 +73,7 @@ const LONG = 65_536
  * The same in steps, for values that are too large for one turn of the event loop: each step hashes about 64 Ki
  * letters. Afterwards `sizeOf` has the answer for a snapshot at once.
  */
-export function* sizeInSteps(value: JsonValue): Generator<undefined, Sized> {
+export function* sizeInSteps(value: JsonValue): Generator<undefined, HashAndSize> {
   const known = isSnapshot(value) ? KNOWN.get(value) : undefined
   if (known !== undefined) return known
   const hash = crypto.createHash('sha256')

@@ -12,7 +12,7 @@ import {
   readDocument,
   rootNode,
   sourceOf,
-  textOf,
+  nodeText,
 } from '../../policy/index.js'
 import type { PathPattern, Places, PolicyNode } from '../../policy/index.js'
 
@@ -107,7 +107,7 @@ const namesOf = <Name extends string>(
 const VOUCHING: readonly RuleSource[] = ['managed', 'user', 'command_line']
 
 const parseFolder = (node: PolicyNode, places: Places): readonly PathPattern[] => {
-  const text = textOf(node, 'a folder')
+  const text = nodeText(node, 'a folder')
   // With a relative folder, every project could trust itself.
   if (!/^!?[/~]/.test(text)) throw invalid(node, 'a folder that begins with / or ~')
   return bindGlob(parsePathGlob(text, placeOf(node)), places)

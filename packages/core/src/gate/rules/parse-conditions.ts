@@ -8,7 +8,7 @@ import {
   placeOf,
   someItemsOf,
   sourceOf,
-  textOf,
+  nodeText,
 } from '../../policy/index.js'
 import type { Places, PolicyNode } from '../../policy/index.js'
 import { isMapping } from '../../shapes/index.js'
@@ -30,7 +30,7 @@ export const parseCommands = (node: PolicyNode): readonly CommandPattern[] =>
   oneOrMore(node, 'a command pattern or a list of them').map(parseCommand)
 
 export const nonEmpty = (node: PolicyNode, expected: string): string => {
-  const text = textOf(node, expected)
+  const text = nodeText(node, expected)
   if (text.trim() === '') throw invalid(node, `${expected} that is not empty`)
   return text
 }
@@ -51,7 +51,7 @@ export const parsePaths = (node: PolicyNode, places: Places): readonly PathCondi
 
 const parsePathCondition = (node: PolicyNode, access: PathCondition['access'], places: Places): PathCondition => {
   const patterns = oneOrMore(node, 'a path pattern or a list of them').flatMap((item) =>
-    bindGlob(parsePathGlob(textOf(item, 'a path pattern'), placeOf(item)), places),
+    bindGlob(parsePathGlob(nodeText(item, 'a path pattern'), placeOf(item)), places),
   )
   if (patterns.every(({ negated }) => negated))
     throw invalid(node, 'at least one pattern without "!"; carve-outs alone match nothing')
@@ -59,12 +59,12 @@ const parsePathCondition = (node: PolicyNode, access: PathCondition['access'], p
 }
 
 const parseHost = (node: PolicyNode): HostCondition => {
-  const text = textOf(node, 'a host')
+  const text = nodeText(node, 'a host')
   return text === '*' ? { destination: undefined, port: { kind: 'web' } } : parseDestination(text, placeOf(node))
 }
 
 const parseCommand = (node: PolicyNode): CommandPattern => {
-  const parsed = parseCommandPattern(textOf(node, 'a command pattern'))
+  const parsed = parseCommandPattern(nodeText(node, 'a command pattern'))
   if (parsed.kind === 'problem')
     throw fail('policy-invalid-value', {
       source: sourceOf(node),

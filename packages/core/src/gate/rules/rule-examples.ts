@@ -1,5 +1,5 @@
 import { fail } from '../../errors/index.js'
-import { describeValue, invalid, itemsOf, mappingOf, parsePolicy, sourceOf, textOf } from '../../policy/index.js'
+import { describeValue, invalid, itemsOf, mappingOf, parsePolicy, sourceOf, nodeText } from '../../policy/index.js'
 import type { Places, PolicyNode } from '../../policy/index.js'
 
 import { createArgumentGate } from '../arguments/argument-gate.js'
@@ -37,7 +37,7 @@ const factsOfExample = (node: PolicyNode, rule: Rule, places: Places): CallFacts
   // A text means a call of the rule's own tool with that command.
   if (typeof node.value === 'string') return imagine(toolOf(rule), { command: node.value }, places, node)
   const { tool, input } = mappingOf(node, ['tool', 'input'])
-  const name = tool === undefined ? toolOf(rule) : textOf(tool, 'a tool name')
+  const name = tool === undefined ? toolOf(rule) : nodeText(tool, 'a tool name')
   return imagine(name, input === undefined ? {} : input.value, places, node)
 }
 

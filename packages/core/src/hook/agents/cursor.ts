@@ -4,7 +4,7 @@ import { withoutUndefined } from '../../shapes/index.js'
 
 import type { Agent } from '../agent.js'
 import { hookList } from '../hook-list.js'
-import { textsOf, toolCallIn, unreadable } from '../message.js'
+import { textOrTexts, toolCallIn, unreadable } from '../message.js'
 import { READS_PAGES, actionOf } from '../tool-action.js'
 import type { ToolTable } from '../tool-action.js'
 import { jsonAnswer, withCommand } from './pre-tool-use.js'
@@ -39,7 +39,7 @@ export const CURSOR: Agent = {
   canAsk: () => false,
   parse: (message) => {
     const { tool, input } = toolCallIn(message, 'preToolUse', NAME)
-    const [workspace] = textsOf(message['workspace_roots']) ?? []
+    const [workspace] = textOrTexts(message['workspace_roots']) ?? []
     if (workspace === undefined) throw unreadable(NAME, 'has no "workspace_roots"')
     return { tool: ruleName(tool), action: actionOf(tool, input, TOOLS), workspace, cwd: cwdOf(message, workspace) }
   },

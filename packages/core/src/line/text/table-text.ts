@@ -1,6 +1,6 @@
 // Tables and facts for a terminal. Their texts come from others, and are shown so that they cannot act on it.
 import type { Paint } from './console-text.js'
-import { markedLines, visible, wrapped } from './visible-text.js'
+import { markedLines, visible, wrapText } from './visible-text.js'
 
 /** `nothing` is printed where there are no rows. */
 export const renderTable = (
@@ -29,7 +29,7 @@ export const renderFacts = (facts: readonly Fact[], paint: Paint): readonly stri
     if (text === null || text === undefined) return []
     // Names can come from others too: keys of a definition, or of the usage that a runner reports.
     const [label, whole] = visible(name).length < NAME_WIDTH ? [visible(name), text] : ['other', `${name}: ${text}`]
-    return wrapped(visible(whole), COLUMNS - NAME_WIDTH).map(
+    return wrapText(visible(whole), COLUMNS - NAME_WIDTH).map(
       (line, at) => `  ${paint('dim', (at === 0 ? label : '').padEnd(NAME_WIDTH))}${line}`,
     )
   })

@@ -21,7 +21,7 @@ export const visibleWord = (word: string): string => {
 const columnsOf = (character: string): number => ((character.codePointAt(0) ?? 0) > 0x2ff ? 2 : 1)
 
 /** Lines of at most this many columns, broken at blanks, or within longer words. */
-export const wrapped = (text: string, columns: number): readonly string[] => {
+export const wrapText = (text: string, columns: number): readonly string[] => {
   const lines: string[] = []
   let line = ''
   let width = 0

@@ -20,10 +20,10 @@ const partsOf = (given: Given): Sentence => {
 
 /** Own words that are not known before. */
 export const words = (text: string): Sentence => [text]
-export const named = (name: string): Part => ({ name })
+export const namedPart = (name: string): Part => ({ name })
 
 /** Without the quotes of any output. */
-export const textOf = (sentence: Sentence): string =>
+export const sentenceText = (sentence: Sentence): string =>
   sentence
     .map((part) => (typeof part === 'string' ? part : 'name' in part ? JSON.stringify(part.name) : part.value))
     .join('')

@@ -7,13 +7,13 @@ import type { Finding, Owner } from './finding.js'
 import { makeFinding } from './finding.js'
 import { policyFindings } from './policy-findings.js'
 import type { Change } from './policy-findings.js'
-import { named, say, words } from './sentence.js'
+import { namedPart, say, words } from './sentence.js'
 import type { Sentence } from './sentence.js'
-import { loosened, rightsOf, wordText } from './tool-findings.js'
+import { loosenedConstraint, rightsOf, wordText } from './tool-findings.js'
 
 export const serverAdded = (server: ManifestServer, owner: Owner, policies: PolicyReader): Finding =>
   makeFinding('mcp.server.added', owner, {
-    sentence: say`The MCP server ${named(server.name)} is new: ${addressOf(server)}, with ${words(toolCount(server))}`,
+    sentence: say`The MCP server ${namedPart(server.name)} is new: ${addressOf(server)}, with ${words(toolCount(server))}`,
     change: [
       identityOf(server),
       server.allow ?? [],
@@ -29,7 +29,7 @@ export const serverFindings = (
   owner: Owner,
   policies: PolicyReader,
 ): readonly Finding[] => {
-  const subject = say`The MCP server ${named(after.name)}`
+  const subject = say`The MCP server ${namedPart(after.name)}`
   const cellOf = ({ policy }: ManifestServer) => ({ kind: 'process', policy }) as const
   return [
     ...clientFindings({ before, after }, owner, subject),
@@ -53,11 +53,11 @@ function* clientFindings(
     })
   for (const feature of after.allow ?? [])
     if (before.allow?.includes(feature) !== true)
-      yield loosened(owner, say`${subject} may now ask its client for ${feature}`, ['allow', feature])
+      yield loosenedConstraint(owner, say`${subject} may now ask its client for ${feature}`, ['allow', feature])
   const { publish } = after
   if (publish !== undefined && publish !== before.publish) {
     const sentence = say`${subject} now serves HTTP at ${publish}, was ${before.publish ?? 'over stdio'}`
-    yield loosened(owner, sentence, ['publish', before.publish ?? null, publish])
+    yield loosenedConstraint(owner, sentence, ['publish', before.publish ?? null, publish])
   }
 }
 
@@ -73,16 +73,16 @@ function* orderFindings(
   const [past, present] = [namesOf(before, after), namesOf(after, before)]
   if (JSON.stringify(past) !== JSON.stringify(present)) {
     const sentence = say`${subject} has its tools in another order: ${present.join(', ')}, was ${past.join(', ')}`
-    yield loosened(owner, sentence, ['order', past, present])
+    yield loosenedConstraint(owner, sentence, ['order', past, present])
     return
   }
   for (const tool of before.filter(({ name }) => !after.some((other) => other.name === name))) {
     const later = before.slice(before.indexOf(tool) + 1).map(({ name }) => name)
     for (const heir of after.filter(({ name }) => later.includes(name) && mayFit(name, tool.name))) {
       if (policies.beyond(heir, tool).length === 0) continue
-      const sentence = say`${subject} has no entry ${named(tool.name)} any more, so ${named(heir.name)} counts`
+      const sentence = say`${subject} has no entry ${namedPart(tool.name)} any more, so ${namedPart(heir.name)} counts`
       const rights = [rightsOf(tool, policies), rightsOf(heir, policies)]
-      yield loosened(owner, sentence, ['heir', tool.name, heir.name, ...rights])
+      yield loosenedConstraint(owner, sentence, ['heir', tool.name, heir.name, ...rights])
     }
   }
 }

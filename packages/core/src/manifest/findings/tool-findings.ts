@@ -9,7 +9,7 @@ import type { Finding, Owner } from './finding.js'
 import { makeFinding } from './finding.js'
 import { newlyCan, policyFindings } from './policy-findings.js'
 import type { Change } from './policy-findings.js'
-import { named, say, words } from './sentence.js'
+import { namedPart, say, words } from './sentence.js'
 import type { Sentence } from './sentence.js'
 
 interface ToolContext {
@@ -25,9 +25,9 @@ export const toolAdded = (tool: ManifestTool, { owner, policies }: Omit<ToolCont
   const { name, kind, policy, risk } = tool
   const witnesses = policies.beyond({ kind, policy }, { kind, policy: NOTHING })
   return makeFinding(HIGH.has(risk) ? 'tool.added.high-risk' : 'tool.added', owner, {
-    sentence: say`${named(name)} is a new tool of the risk ${words(risk)}`,
+    sentence: say`${namedPart(name)} is a new tool of the risk ${words(risk)}`,
     witnesses,
-    more: witnesses.map((witness) => say`${named(name)}${newlyCan(witness)}`),
+    more: witnesses.map((witness) => say`${namedPart(name)}${newlyCan(witness)}`),
     change: rightsOf(tool, policies),
   })
 }
@@ -42,15 +42,17 @@ export const rightsOf = (tool: ManifestTool, policies: PolicyReader): readonly u
 export const toolFindings = (change: Change<ManifestTool>, context: ToolContext): readonly Finding[] => {
   const { before, after } = change
   const subject =
-    before.name === after.name ? say`${named(after.name)}` : say`${named(after.name)} (before: ${named(before.name)})`
-  return [...heldFindings(change, context, subject), ...decisionFindings(change, context.owner, subject)]
+    before.name === after.name
+      ? say`${namedPart(after.name)}`
+      : say`${namedPart(after.name)} (before: ${namedPart(before.name)})`
+  return [...boundaryFindings(change, context, subject), ...decisionFindings(change, context.owner, subject)]
 }
 
 /** Those that a running tool is held to, whatever rules and modes say. */
-export const heldFindings = (
+export const boundaryFindings = (
   change: Change<HeldTool>,
   context: ToolContext,
-  subject: Sentence = say`${named(change.after.name)}`,
+  subject: Sentence = say`${namedPart(change.after.name)}`,
 ): readonly Finding[] => [
   ...policyFindings(change, context.owner, subject, context.policies),
   ...programFindings(change, context.owner, subject),
@@ -142,20 +144,20 @@ function* constraintFindings(
 ): Generator<Finding> {
   const [past, present] = [before.constraints, after.constraints]
   if (past.forbidden && !present.forbidden)
-    yield loosened(owner, say`${subject} was forbidden to models, and is not any more`, ['forbidden'])
+    yield loosenedConstraint(owner, say`${subject} was forbidden to models, and is not any more`, ['forbidden'])
   const [bound, value] = [past.max_invocations, present.max_invocations]
   if (bound !== undefined && (value === undefined || value > bound)) {
     const sentence =
       value === undefined
         ? say`${subject} may now run any number of times, was ${bound}`
         : say`${subject} may now run ${value} times, was ${bound}`
-    yield loosened(owner, sentence, ['max_invocations', bound, value ?? null])
+    yield loosenedConstraint(owner, sentence, ['max_invocations', bound, value ?? null])
   }
   for (const name of past.only_after.map(presentName).filter((each) => !present.only_after.includes(each)))
-    yield loosened(owner, say`${subject} no longer has to run after ${named(name)}`, ['only_after', name])
+    yield loosenedConstraint(owner, say`${subject} no longer has to run after ${namedPart(name)}`, ['only_after', name])
 }
 
-export const loosened = (owner: Owner, sentence: Sentence, change: readonly unknown[]): Finding =>
+export const loosenedConstraint = (owner: Owner, sentence: Sentence, change: readonly unknown[]): Finding =>
   makeFinding('tool.constraint.loosened', owner, { sentence, change })
 
 /** An omitted section is no stance: the argument gate does not compare arguments with it. */
@@ -165,7 +167,9 @@ function* gateFindings(
   subject: Sentence,
 ): Generator<Finding> {
   if (before.argument_gate === 'enforced' && after.argument_gate === 'off') {
-    yield loosened(owner, say`Arguments of ${subject} are no longer compared with its policy`, ['argument_gate'])
+    yield loosenedConstraint(owner, say`Arguments of ${subject} are no longer compared with its policy`, [
+      'argument_gate',
+    ])
     return
   }
   // Only for these tools the argument gate is what narrows a call to its policy. All tools of a server share its cell.
@@ -178,6 +182,6 @@ function* gateFindings(
   const past = omitted(before)
   for (const section of omitted(after).filter((each) => !past.includes(each))) {
     const sentence = say`Arguments of ${subject} are no longer compared with ${words(section)}`
-    yield loosened(owner, sentence, ['stance', section])
+    yield loosenedConstraint(owner, sentence, ['stance', section])
   }
 }

@@ -7,9 +7,9 @@ import { createPolicyReader } from '../findings/compare-policies.js'
 import type { Finding } from '../findings/finding.js'
 import { policyFindings } from '../findings/policy-findings.js'
 import { serverFindings } from '../findings/server-findings.js'
-import { heldFindings } from '../findings/tool-findings.js'
+import { boundaryFindings } from '../findings/tool-findings.js'
 import type { HeldTool } from '../findings/tool-findings.js'
-import { textOf, words } from '../findings/sentence.js'
+import { sentenceText, words } from '../findings/sentence.js'
 
 export interface Verdict {
   readonly verdict: 'within' | 'beyond'
@@ -49,7 +49,7 @@ export const createHolder = ({ agents }: Manifest, agent: string | undefined, pl
     nearest(
       listed.map((before) => {
         const owner = { tool: tool.name }
-        return heldFindings({ before, after: tool }, { owner, policies, presentName: (name) => name })
+        return boundaryFindings({ before, after: tool }, { owner, policies, presentName: (name) => name })
       }),
       missing,
     )
@@ -96,5 +96,5 @@ const nearest = (found: readonly (readonly Finding[])[], missing: string): Verdi
   const fewest = others.reduce((one, other) => (other.length < one.length ? other : one), first)
   return fewest.length === 0
     ? WITHIN
-    : beyond(...fewest.flatMap(({ sentence, more }) => [sentence, ...more].map(textOf)))
+    : beyond(...fewest.flatMap(({ sentence, more }) => [sentence, ...more].map(sentenceText)))
 }

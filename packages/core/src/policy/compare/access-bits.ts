@@ -10,7 +10,7 @@ import { matches } from '../glob/matches.js'
 import { nameSegments } from '../glob/path-pattern.js'
 import type { PathPattern } from '../glob/path-pattern.js'
 import { createTrie } from './path-trie.js'
-import type { Active, Bits, TrieBuilder } from './path-trie.js'
+import type { ActiveNodes, Bits, TrieBuilder } from './path-trie.js'
 import type { ProtectedName } from '../protected/protected.js'
 import { BY_LAST_NAME, PROTECTED, endsInName } from '../protected/protection.js'
 
@@ -148,7 +148,7 @@ const isBeneathAny = (path: AbsolutePath, folders: ReadonlySet<string>): boolean
 }
 
 /** The bits for "protected" of the path that ends at these nodes, for each side whose grants do not name it. */
-const protectionBits = (active: Active<ProtectionMark>, under: Bits): { here: Bits; beneath: Bits } => {
+const protectionBits = (active: ActiveNodes<ProtectionMark>, under: Bits): { here: Bits; beneath: Bits } => {
   let here: Bits = 0
   let beneath: Bits = 0
   for (const node of active) {
@@ -165,7 +165,7 @@ const protectionBits = (active: Active<ProtectionMark>, under: Bits): { here: Bi
   return { here, beneath }
 }
 
-const isNamed = (active: Active<ProtectionMark>, entry: ProtectedName, side: Side): boolean =>
+const isNamed = (active: ActiveNodes<ProtectionMark>, entry: ProtectedName, side: Side): boolean =>
   active.some(({ marks }) =>
     marks.some((mark) => mark.kind === 'names' && mark.entry === entry && mark.sides.has(side)),
   )

@@ -40,14 +40,14 @@ export const readableBesides = (policy: ToolPolicy, known: readonly PathGlob[]):
 
 const shown = (path: string): FileFound => ({ kind: 'path', path: pathIn(USUAL_PLACES, path).path })
 
-export interface Reached {
+export interface ReachedEndpoint {
   /** A name, or an IP address. */
   readonly host: string
   readonly port: number
 }
 
 /** A destination to which a tool may open a connection, and that is not among `known`. */
-export const reachableBesides = (policy: ToolPolicy, known: readonly Endpoint[]): Reached | undefined => {
+export const reachableBesides = (policy: ToolPolicy, known: readonly Endpoint[]): ReachedEndpoint | undefined => {
   const scope = requestScopeOf(policy)
   if (scope.network.kind === 'none') return undefined
   const [entries, network] = [entriesOf(scope), compileNetwork(scope)]

@@ -3,7 +3,7 @@ import type { AbsolutePath } from '../glob/absolute-path.js'
 import type { Effort } from './effort.js'
 import { spend } from './effort.js'
 import { nameClasses } from './name-search.js'
-import type { Active, Bits, TrieNode } from './path-trie.js'
+import type { ActiveNodes, Bits, TrieNode } from './path-trie.js'
 import { bitsAt, bitsUnder, startAt } from './path-trie.js'
 
 /** A search in a trie for a path whose bits make `wanted` true. */
@@ -13,14 +13,14 @@ interface PathSearch<Mark> {
   /** A wanted path has at least one of these bits, on it or above it. Other parts of the trie are skipped. */
   readonly needed: Bits
   /** Bits of a path besides those of its nodes: of the path alone, and of everything beneath too. Default: none. */
-  readonly settle?: (active: Active<Mark>, under: Bits) => { readonly here: Bits; readonly beneath: Bits }
+  readonly settle?: (active: ActiveNodes<Mark>, under: Bits) => { readonly here: Bits; readonly beneath: Bits }
   /** The bits that could occur beneath, given the bits that nodes can reach. Default: the same. */
   readonly possible?: (reach: Bits) => Bits
 }
 
 interface Step<Mark> {
   readonly names: readonly string[]
-  readonly active: Active<Mark>
+  readonly active: ActiveNodes<Mark>
   readonly under: Bits
 }
 
@@ -32,7 +32,7 @@ export const findPath = <Mark>(search: PathSearch<Mark>, effort: Effort): PathFo
   const { root, wanted, needed, settle = () => NOTHING_MORE, possible = (reach) => reach } = search
   const seen = new Set<string>()
   const queue: Step<Mark>[] = []
-  const visit = (names: readonly string[], active: Active<Mark>, above: Bits): AbsolutePath | undefined => {
+  const visit = (names: readonly string[], active: ActiveNodes<Mark>, above: Bits): AbsolutePath | undefined => {
     const own = settle(active, above)
     if (evaluate(wanted, bitsAt(active, above | own.here | own.beneath), 0) === 'yes') return joinNames(names)
     const under = bitsUnder(active, above | own.beneath)
@@ -72,7 +72,7 @@ const leadsOn = <Mark>(node: TrieNode<Mark>): boolean => node.loops || node.name
 /** Whether a node can add a bit. */
 const matters = <Mark>(node: TrieNode<Mark>, under: Bits): boolean => (node.reach & ~under) !== 0
 
-const reachOf = <Mark>(active: Active<Mark>): Bits => active.reduce((bits, node) => bits | node.reach, 0)
+const reachOf = <Mark>(active: ActiveNodes<Mark>): Bits => active.reduce((bits, node) => bits | node.reach, 0)
 
 // A statement about bits, evaluated while only some of them are known. A search skips everything beneath a folder as
 // soon as nothing there can make the statement true.

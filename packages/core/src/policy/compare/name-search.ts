@@ -3,7 +3,7 @@
 import type { Effort } from './effort.js'
 import { spend } from './effort.js'
 import { getOrAdd } from '../get-or-add.js'
-import type { Active, TrieNode, Wildcard } from './path-trie.js'
+import type { ActiveNodes, TrieNode, Wildcard } from './path-trie.js'
 import { enter, stepInto } from './path-trie.js'
 import type { WildcardPart } from '../glob/glob-segments.js'
 
@@ -15,10 +15,10 @@ interface Interest<Mark> {
 }
 
 export const nameClasses = <Mark>(
-  active: Active<Mark>,
+  active: ActiveNodes<Mark>,
   { matters, mustReach }: Interest<Mark>,
   effort: Effort,
-): readonly { readonly name: string; readonly next: Active<Mark> }[] | 'undecided' => {
+): readonly { readonly name: string; readonly next: ActiveNodes<Mark> }[] | 'undecided' => {
   const literals = new Set<string>()
   for (const { names } of active) for (const [name, child] of names) if (matters(child)) literals.add(name)
   if (!spend(effort, literals.size)) return 'undecided'

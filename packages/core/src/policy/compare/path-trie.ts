@@ -123,11 +123,11 @@ const finish = <Mark>(node: Draft<Mark>): Draft<Mark> => {
 }
 
 /** The nodes of a walk after some names, each once. */
-export type Active<Mark> = readonly TrieNode<Mark>[]
+export type ActiveNodes<Mark> = readonly TrieNode<Mark>[]
 
-export const startAt = <Mark>(root: TrieNode<Mark>): Active<Mark> => enter([], root)
+export const startAt = <Mark>(root: TrieNode<Mark>): ActiveNodes<Mark> => enter([], root)
 
-export const stepInto = <Mark>(active: Active<Mark>, name: string): Active<Mark> => {
+export const stepInto = <Mark>(active: ActiveNodes<Mark>, name: string): ActiveNodes<Mark> => {
   const next: TrieNode<Mark>[] = []
   const found = (node: TrieNode<Mark>) => enter(next, node)
   for (const node of active) {
@@ -145,10 +145,10 @@ export const enter = <Mark>(active: TrieNode<Mark>[], node: TrieNode<Mark>): Tri
 }
 
 /** The bits of the path that ends at these nodes. `under`: those that its parents give to everything beneath. */
-export const bitsAt = <Mark>(active: Active<Mark>, under: Bits): Bits =>
+export const bitsAt = <Mark>(active: ActiveNodes<Mark>, under: Bits): Bits =>
   active.reduce((bits, node) => bits | node.at, under)
 
-export const bitsUnder = <Mark>(active: Active<Mark>, under: Bits): Bits =>
+export const bitsUnder = <Mark>(active: ActiveNodes<Mark>, under: Bits): Bits =>
   active.reduce((bits, node) => bits | node.under, under)
 
 export type Wildcard = Extract<Segment, { readonly kind: 'wildcard' }>

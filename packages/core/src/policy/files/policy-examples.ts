@@ -6,7 +6,7 @@ import type { ToolPolicy } from '../model.js'
 import { parseRequestHost } from '../network/network-request.js'
 import type { NetworkRequest } from '../network/network-request.js'
 import type { PolicyNode } from '../parse/policy-node.js'
-import { invalid, itemsOf, mappingOf, rootNode, sourceOf, textOf } from '../parse/policy-node.js'
+import { invalid, itemsOf, mappingOf, rootNode, sourceOf, nodeText } from '../parse/policy-node.js'
 import { readUrlPath } from '../network/url-path.js'
 
 export interface PolicyExample {
@@ -36,7 +36,7 @@ const parseExample = (node: PolicyNode, expected: PolicyExample['expected'], pol
   if (request === undefined) throw invalid(node, FORM)
   if (credentials !== undefined && expected === 'denied')
     throw invalid(credentials, 'left out: what is not allowed has none')
-  const text = textOf(request, FORM)
+  const text = nodeText(request, FORM)
   const ids =
     credentials === undefined
       ? undefined
@@ -45,7 +45,7 @@ const parseExample = (node: PolicyNode, expected: PolicyExample['expected'], pol
 }
 
 const knownId = (node: PolicyNode, policy: ToolPolicy): string => {
-  const id = textOf(node, 'the id of a credential')
+  const id = nodeText(node, 'the id of a credential')
   if (!policy.credentials.some((credential) => credential.id === id))
     throw invalid(node, 'the id of a credential of this policy')
   return id

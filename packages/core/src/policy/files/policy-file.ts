@@ -9,7 +9,7 @@ import { POLICY_KEYS, parsePolicyNode } from '../parse/parse-policy.js'
 import type { PolicyExample } from './policy-examples.js'
 import { parseExamples, problemOfExample } from './policy-examples.js'
 import type { KeyPath, PolicyNode } from '../parse/policy-node.js'
-import { invalid, mappingOf, textOf } from '../parse/policy-node.js'
+import { invalid, mappingOf, nodeText } from '../parse/policy-node.js'
 import type { PolicyInput } from '../parse/policy-input.js'
 import { readDocument } from '../parse/read-document.js'
 
@@ -50,7 +50,7 @@ export const readPolicyFile = (text: string, source: string): PolicyFile => {
     ...node,
     value: Object.fromEntries(Object.entries(sections).map(([key, child]) => [key, child.value])),
   })
-  const sentence = description === undefined ? undefined : textOf(description, 'a sentence').trim()
+  const sentence = description === undefined ? undefined : nodeText(description, 'a sentence').trim()
   if (description !== undefined && sentence === '') throw invalid(description, 'a sentence')
   return {
     source,

@@ -10,7 +10,7 @@ import { itemsIn } from '../model.js'
 import type { ToolPolicy } from '../model.js'
 import type { PolicyNode } from './policy-node.js'
 import { conflict, invalid, itemsOf, mappingOf, oneOf, placeOf, required, someItemsOf } from './policy-node.js'
-import { textOf } from './policy-node.js'
+import { nodeText } from './policy-node.js'
 
 export const CREDENTIAL_ID = '^[a-z0-9][a-z0-9._-]{0,63}$'
 export const HEADER_NAME = "^[A-Za-z0-9!#$%&'*+.^_`|~-]+$"
@@ -167,7 +167,7 @@ const parseHosts = (node: PolicyNode, network: Around['network']): Credential['h
   const items = Array.isArray(node.value) ? itemsOf(node, 'a list of hosts') : [node]
   if (items.length === 0) throw invalid(node, 'a host or a list with at least one host')
   return items.map((item) => {
-    const host = parseDestination(textOf(item, 'a host'), placeOf(item))
+    const host = parseDestination(nodeText(item, 'a host'), placeOf(item))
     refuseUnreached(item, host, network)
     return host
   })
@@ -198,7 +198,7 @@ const refuseUnreached = (node: PolicyNode, host: Endpoint, network: Around['netw
 }
 
 const textMatching = (node: PolicyNode, pattern: string, expected: string): string => {
-  const text = textOf(node, expected)
+  const text = nodeText(node, expected)
   if (new RegExp(pattern, 'u').test(text)) return text
   // The text may be a secret, written into the policy by mistake. It must not get into a log too.
   const hint =

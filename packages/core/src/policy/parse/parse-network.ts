@@ -6,7 +6,7 @@ import { nearestKey } from '../nearest-key.js'
 import type { PathGlob } from '../glob/path-glob.js'
 import { parsePathGlob } from '../glob/path-glob.js'
 import type { PolicyNode } from './policy-node.js'
-import { conflict, invalid, mappingOf, oneOf, placeOf, someItemsOf, textOf } from './policy-node.js'
+import { conflict, invalid, mappingOf, oneOf, placeOf, someItemsOf, nodeText } from './policy-node.js'
 import type { EgressClass, ToolPolicy } from '../model.js'
 import { EGRESS_CLASSES, SAFE_METHODS, itemsIn } from '../model.js'
 
@@ -65,7 +65,7 @@ const parseHostGrant = (node: PolicyNode): HostGrant => {
   }
   const { host, methods, paths, action } = mappingOf(node, ['host', 'methods', 'paths', 'action'])
   if (host === undefined) throw invalid(node, 'a host, or a mapping with the key "host"')
-  const text = textOf(host, 'a host')
+  const text = nodeText(host, 'a host')
   const grant: HostGrant = {
     text,
     ...parseDestination(text, placeOf(host)),
@@ -84,7 +84,7 @@ const parseHostGrant = (node: PolicyNode): HostGrant => {
 
 const parseMethods = (node: PolicyNode): readonly string[] =>
   someItemsOf(node, 'a list of HTTP methods').map((item) => {
-    const method = textOf(item, 'an HTTP method')
+    const method = nodeText(item, 'an HTTP method')
     if (!METHOD.test(method))
       throw invalid(
         item,
@@ -99,7 +99,7 @@ const parseMethods = (node: PolicyNode): readonly string[] =>
 
 const parseUrlPaths = (node: PolicyNode): readonly PathGlob[] =>
   someItemsOf(node, 'a list of URL paths').map((item) => {
-    const text = textOf(item, 'a URL path')
+    const text = nodeText(item, 'a URL path')
     if (!text.startsWith('/')) throw invalid(item, 'a URL path that starts with "/"')
     if (/[?#]/.test(text)) throw invalid(item, 'a URL path without query or fragment')
     return parsePathGlob(text, placeOf(item))

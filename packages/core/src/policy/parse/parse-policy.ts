@@ -6,7 +6,7 @@ import { parseLimits } from './parse-limits.js'
 import { parsePathGlob } from '../glob/path-glob.js'
 import type { PathGlob } from '../glob/path-glob.js'
 import type { PolicyNode } from './policy-node.js'
-import { conflict, invalid, mappingOf, oneOf, placeOf, rootNode, textOf, wordsOf } from './policy-node.js'
+import { conflict, invalid, mappingOf, oneOf, placeOf, rootNode, nodeText, wordsOf } from './policy-node.js'
 import { fail } from '../../errors/index.js'
 import { variableText } from '../resolve/canonical-policy.js'
 import { readDocument } from './read-document.js'
@@ -64,7 +64,7 @@ const parseFilesystem = (node: PolicyNode | undefined): ToolPolicy['filesystem']
 const parsePaths = (node: PolicyNode | undefined): Section<PathGlob> =>
   parseSection(
     node,
-    (items) => items.map((item) => parsePathGlob(textOf(item, 'a path pattern'), placeOf(item))),
+    (items) => items.map((item) => parsePathGlob(nodeText(item, 'a path pattern'), placeOf(item))),
     '"none" or a list of path patterns',
   )
 
@@ -90,7 +90,7 @@ const parseSectionOrAll = <Item>(
 
 /** A bare name, or the path of one program. Programs are listed, not matched by patterns. */
 const parseProgram = (node: PolicyNode): ProgramGrant => {
-  const text = textOf(node, 'a program name or path')
+  const text = nodeText(node, 'a program name or path')
   const where = placeOf(node)
   const glob = parsePathGlob(text, where)
   const isOnePath =
@@ -125,7 +125,7 @@ const parseEnvironmentEntries = (items: readonly PolicyNode[]): readonly Environ
 }
 
 const parseEntry = (item: PolicyNode): EnvironmentEntry => {
-  const text = textOf(item, FORM)
+  const text = nodeText(item, FORM)
   const equals = text.indexOf('=')
   const name = equals === -1 ? text : text.slice(0, equals)
   // A wildcard in a name could pass on secrets of the host.

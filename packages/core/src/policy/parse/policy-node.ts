@@ -118,7 +118,7 @@ export const someItemsOf = (node: PolicyNode, expected: string): readonly Policy
   return items
 }
 
-export const textOf = (node: PolicyNode, expected: string): string => {
+export const nodeText = (node: PolicyNode, expected: string): string => {
   if (typeof node.value !== 'string') throw invalid(node, expected)
   return node.value
 }

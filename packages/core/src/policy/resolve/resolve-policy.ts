@@ -1,6 +1,6 @@
 import { bug } from '../../errors/index.js'
 import { SAFE_METHODS, TOOL_KINDS, itemsIn } from '../model.js'
-import type { Assessed, Boundary, EgressClass, FileGrants, PresetName, ProgramGrant, Risk } from '../model.js'
+import type { DeclaredOrDerived, Boundary, EgressClass, FileGrants, PresetName, ProgramGrant, Risk } from '../model.js'
 import type { SandboxedKind, Section, ToolPolicy } from '../model.js'
 import type { RequestScope } from '../credential.js'
 import { ROOT_PATH } from '../glob/absolute-path.js'
@@ -114,7 +114,7 @@ const onlyReads = ({ action, methods }: HostGrant): boolean =>
 const assessRisk = (
   { risk }: Pick<ToolPolicy, 'risk'>,
   boundary: Pick<Boundary, 'write' | 'network' | 'egressClass' | 'exec'>,
-): Assessed<Risk> => {
+): DeclaredOrDerived<Risk> => {
   if (risk.kind === 'declared') return { level: risk.level, derived: false }
   const { write, network, egressClass, exec } = boundary
   const egress = network.kind === 'none' ? 'none' : egressClass.level

@@ -11,7 +11,14 @@ import type { Evaluation, Gate, GateCall, PermissionDecision } from '../../gate/
 import { settleQuestions } from '../approvals.js'
 import { NOTHING_RAN } from '../call-outcome.js'
 import type { CallHandlers, CallOutcome } from '../call-outcome.js'
-import { called, decided, denied, ended, policyChanged, recordTogether } from '../events/call-record.js'
+import {
+  calledEvent,
+  evaluatedEvent,
+  deniedEvent,
+  endEvents,
+  policyChanged,
+  recordTogether,
+} from '../events/call-record.js'
 import type { PolicyChange } from '../events/call-record.js'
 import { recordArguments } from '../events/recorded-arguments.js'
 import type { ToolResult } from '../result/tool-result.js'
@@ -111,7 +118,7 @@ const refuse = async (services: SharedServices, evaluation: Evaluation, problem?
   // The registry may refuse a call that was approved here.
   const refusal = services.registeredCalls?.refusalOf(decision.call_id)
   await services.registeredCalls?.drop(decision.call_id)
-  await recordTogether(services.events, [decidedOf(services, { ...evaluation, decision }), denied({ decision })])
+  await recordTogether(services.events, [decidedOf(services, { ...evaluation, decision }), deniedEvent({ decision })])
   const denial = evaluation.kind === 'refused' ? evaluation.denial : problem
   const result: ToolResult = {
     // A caller that went away was not denied.
@@ -166,14 +173,14 @@ const recordPermitted = async (
   const { decision, inputs } = evaluation
   const recorded = recordArguments(inputs.call, services.record)
   await recordTogether(services.events, [
-    decided(evaluation, recorded, services.manifestOf(decision.tool)),
-    called(evaluation, recorded, session),
+    evaluatedEvent(evaluation, recorded, services.manifestOf(decision.tool)),
+    calledEvent(evaluation, recorded, session),
     ...changes.map((change) => policyChanged(decision, change, services.gate.state())),
   ])
 }
 
 const decidedOf = ({ record, manifestOf }: SharedServices, evaluation: Evaluation) =>
-  decided(evaluation, recordArguments(evaluation.inputs.call, record), manifestOf(evaluation.decision.tool))
+  evaluatedEvent(evaluation, recordArguments(evaluation.inputs.call, record), manifestOf(evaluation.decision.tool))
 
 /** An error of Cordon says that the log or the registry failed. After any other error the call still gets an end. */
 const asOutcome = (error: unknown): CallOutcome => {
@@ -249,8 +256,10 @@ const recordEnd = async (
     duration_ms: durationMs,
   }
   const drafts = [
-    ...(revised === undefined ? [] : [decided({ decision: revised }, recordArguments(evaluation.inputs.call, record))]),
-    ...ended({ decision: revised ?? evaluation.decision }, { ...outcome, completion }),
+    ...(revised === undefined
+      ? []
+      : [evaluatedEvent({ decision: revised }, recordArguments(evaluation.inputs.call, record))]),
+    ...endEvents({ decision: revised ?? evaluation.decision }, { ...outcome, completion }),
   ]
   await recordTogether(events, drafts).catch((cause: unknown) => {
     throw hasRun(evaluation, outcome) ? endNotRecorded(evaluation.decision.tool, outcome.status, cause) : cause

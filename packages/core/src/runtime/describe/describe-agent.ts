@@ -11,7 +11,7 @@ import { withoutUndefined } from '../../shapes/index.js'
 import { bindTools } from '../assemble/bind-tools.js'
 import type { CordonOptions } from '../cordon-options.js'
 import type { Description } from '../describing.js'
-import { heldTool } from '../held/held-tool.js'
+import { describeForManifest } from '../held/held-tool.js'
 import { modelSchemaOf } from '../model/list-tools.js'
 import { ruleSetsOf } from '../settings/rule-sets.js'
 import { codeHash } from '../tool-identity/tool-code.js'
@@ -77,7 +77,7 @@ const describeTool = (
   const { schema, cwd } = definition
   const input = schema === undefined ? undefined : modelSchemaOf(schema)
   return {
-    ...heldTool(definition, places, key),
+    ...describeForManifest(definition, places, key),
     risk: boundary.risk.level,
     egress_class: boundary.egressClass.level,
     input: input === undefined ? null : hashOf(JSON.parse(JSON.stringify(input)) as JsonValue),

@@ -19,7 +19,7 @@ export const recordTogether = async (events: EventStream, drafts: readonly Event
 
 type Evaluated = Pick<Evaluation, 'decision'>
 
-export const decided = (
+export const evaluatedEvent = (
   { decision }: Evaluated,
   recorded: RecordedArguments,
   manifest?: ManifestVerdict,
@@ -31,13 +31,13 @@ export const decided = (
   ...withoutUndefined({ manifest }),
 })
 
-export const denied = ({ decision }: Evaluated): EventDraft => {
+export const deniedEvent = ({ decision }: Evaluated): EventDraft => {
   const { decision_reason: reason, error_code, risk, used_declared_capability } = decision
   return { type: 'tool.denied', ...idsOf(decision), reason, error_code, risk, used_declared_capability }
 }
 
 /** `session`: its name, which constraints and budgets count by. */
-export const called = ({ decision }: Evaluated, recorded: RecordedArguments, session: string): EventDraft => ({
+export const calledEvent = ({ decision }: Evaluated, recorded: RecordedArguments, session: string): EventDraft => ({
   type: 'tool.called',
   ...idsOf(decision),
   arguments: recorded,
@@ -76,7 +76,7 @@ const boundaryEvent = (ids: CallIds, profile: SandboxProfile | UnconfinedProfile
   return profile.backend === 'unconfined' ? [{ type: 'sandbox.unconfined', ...ids, sandbox_profile: profile }] : []
 }
 
-export const ended = (
+export const endEvents = (
   { decision }: Evaluated,
   { profile, violations, ending, usage, completion }: RunEnd,
 ): readonly EventDraft[] => {

@@ -1,5 +1,5 @@
 // Events without the rest of the runtime.
-export { decided, denied } from './call-record.js'
+export { evaluatedEvent, deniedEvent } from './call-record.js'
 export type { PolicyChange } from './call-record.js'
 export { createEgressTally } from './egress-tally.js'
 export type { EgressSummary, ReachedHost } from './event.js'

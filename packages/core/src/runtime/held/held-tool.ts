@@ -10,7 +10,7 @@ import { redactText } from '../events/redact.js'
 import { asExpression } from '../tools/function-source.js'
 import type { ToolContainer, ToolDefinition, ToolOfKind } from '../tools/tools.js'
 
-export const heldTool = (definition: ToolDefinition, places: ProjectPlaces, key: ManifestKey): HeldTool => {
+export const describeForManifest = (definition: ToolDefinition, places: ProjectPlaces, key: ManifestKey): HeldTool => {
   const { name, kind, constraints, argumentGate } = definition
   const policy = (kind === 'mcp' ? definition.reviewed : undefined) ?? definition.policy
   const { maxInvocations, onlyAfter, forbidden } = constraints

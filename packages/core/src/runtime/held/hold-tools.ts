@@ -11,7 +11,7 @@ import type { AbsolutePath, Places } from '../../policy/index.js'
 
 import type { EventContext } from '../events/event.js'
 import type { ToolDefinition } from '../tools/tools.js'
-import { heldTool } from './held-tool.js'
+import { describeForManifest } from './held-tool.js'
 
 /** One of `file` and `content`. */
 export interface ManifestOption {
@@ -114,7 +114,7 @@ export const manifestOf = ({ name, manifest: { hash } }: GivenManifest): Pick<Ma
 })
 
 const verdictOf = (definition: ToolDefinition, holder: Holder, places: ProjectPlaces, key: ManifestKey): Verdict => {
-  const held = heldTool(definition, places, key)
+  const held = describeForManifest(definition, places, key)
   return definition.kind === 'mcp'
     ? holder.serverTool(definition.server.name, definition.ownName, held, definition.hasPolicy)
     : holder.tool(held)

@@ -10,7 +10,7 @@ import { isKernelView } from '../../sandbox/index.js'
 
 import { describeOwnFile, ownFileAt } from '../own-files/index.js'
 import { readLine } from './policy-lines.js'
-import type { Advised } from './policy-lines.js'
+import type { AdviceContext } from './policy-lines.js'
 
 export interface NamedPath {
   readonly path: AbsolutePath
@@ -44,7 +44,7 @@ export const isUngranted = (cwd: AbsolutePath, boundary: Boundary): boolean =>
   !isReadable(boundary, cwd) &&
   ![...boundary.read, ...boundary.write].some(({ negated, base }) => !negated && isWithinPath(base, cwd))
 
-interface FailedTool extends Advised {
+interface FailedTool extends AdviceContext {
   readonly boundary: Boundary
   readonly cwd: AbsolutePath
   /** The arguments of its command, or the texts of its input. */

@@ -11,7 +11,7 @@ import type { SandboxProfile, Violation } from '../../sandbox/index.js'
 import { describeOwnFile, ownFileAt } from '../own-files/index.js'
 import type { OwnFile } from '../own-files/index.js'
 
-export interface Advised {
+export interface AdviceContext {
   readonly workspace: AbsolutePath
   /** Never advised: a grant of them would be refused. */
   readonly ownFiles: readonly OwnFile[]
@@ -22,17 +22,17 @@ export interface Advised {
 const MOST_ENTRIES = 5
 
 /** The lines of a policy that would allow what was refused. */
-export const policyLines = (violations: readonly Violation[], advised: Advised): readonly string[] =>
+export const policyLines = (violations: readonly Violation[], advised: AdviceContext): readonly string[] =>
   linesOf({ ...wantedBy(violations, advised), limits: new Set() })
 
-const wantedBy = (violations: readonly Violation[], advised: Advised): Wanted => {
+const wantedBy = (violations: readonly Violation[], advised: AdviceContext): Wanted => {
   const wanted = nothingWanted()
   for (const violation of violations) want(violation, wanted, advised)
   return wanted
 }
 
 /** Empty if no line would help. */
-export const policyAdvice = (violations: readonly Violation[], advised: Advised): string => {
+export const policyAdvice = (violations: readonly Violation[], advised: AdviceContext): string => {
   const wanted = wantedBy(violations, advised)
   const lines = linesOf(wanted)
   return [
@@ -59,7 +59,7 @@ const nothingWanted = () => ({
 
 type Wanted = ReturnType<typeof nothingWanted>
 
-const want = (violation: Violation, wanted: Wanted, { workspace, ownFiles, isOfImage }: Advised): void => {
+const want = (violation: Violation, wanted: Wanted, { workspace, ownFiles, isOfImage }: AdviceContext): void => {
   const isOwn = (path: string, access: 'read' | 'write'): boolean => {
     const own = ownFileAt(path, access, ownFiles)
     if (own !== undefined) wanted.remarks.add(describeOwnFile(path, own, 'tool'))

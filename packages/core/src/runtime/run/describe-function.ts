@@ -16,7 +16,7 @@ import { resultLimitsOf } from '../result/result-limits.js'
 import type { Execution } from '../result/tool-result.js'
 import type { BoundTool } from '../tools/bound-tool.js'
 import type { ToolOfKind, WasmSource } from '../tools/tools.js'
-import type { FunctionReply, Written } from './function-reply.js'
+import type { FunctionReply, ModuleOutput } from './function-reply.js'
 
 interface EndedFunction {
   readonly result: CallResult
@@ -120,7 +120,7 @@ const statusIn = (reply: FunctionReply): number | undefined =>
 
 const LONGEST_COMPLAINT = 2_000
 
-const complaintIn = ({ stderr }: Written): string => {
+const complaintIn = ({ stderr }: ModuleOutput): string => {
   const text = Buffer.from(stderr).toString('utf8').trim()
   return text === '' ? '' : `: ${text.slice(-LONGEST_COMPLAINT)}`
 }

@@ -21,14 +21,14 @@ type Answer =
   | { readonly kind: 'exited'; readonly code: number }
 
 /** The output of a WASI module. */
-export interface Written {
+export interface ModuleOutput {
   readonly stdout: Uint8Array
   readonly stderr: Uint8Array
   /** Bytes that there was no room for in a result. */
   readonly leftOut: number
 }
 
-export type FunctionReply = { readonly printed: string; readonly written: Written } & (
+export type FunctionReply = { readonly printed: string; readonly written: ModuleOutput } & (
   Answer | { readonly kind: 'nothing'; readonly problem: string | undefined }
 )
 
@@ -166,7 +166,7 @@ const keepWritten = (most: number) => {
       room -= taken
       leftOut += bytes.length - taken
     },
-    all: (): Written => ({ stdout: Buffer.concat(kept.stdout), stderr: Buffer.concat(kept.stderr), leftOut }),
+    all: (): ModuleOutput => ({ stdout: Buffer.concat(kept.stdout), stderr: Buffer.concat(kept.stderr), leftOut }),
   }
 }
 

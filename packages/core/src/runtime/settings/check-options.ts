@@ -18,7 +18,7 @@ import type {
 import { EVENT_TYPES } from '../events/event-parts.js'
 import type { EventContext } from '../events/event.js'
 import type { RecordSettings } from '../events/recorded-arguments.js'
-import { aCount, aFunction, aText, checked, mapping, mappingWith, optionPlace } from '../option-checks.js'
+import { aCount, aFunction, aText, shapeOfCheck, mapping, mappingWith, optionPlace } from '../option-checks.js'
 import type { ShapesOf } from '../option-checks.js'
 import { egressOption } from './egress-option.js'
 import { askedWithOption, registryOption } from './registry-option.js'
@@ -37,7 +37,7 @@ const milliseconds = aCount('milliseconds', 'write 60_000 for a minute')
 const KNOWN_POINTS = `points: ${HOOK_POINTS.join(', ')}`
 const HOOK: ShapesOf<HostHook> = {
   name: aText('a name, by which the record tells of it'),
-  points: checked((value, place) => {
+  points: shapeOfCheck((value, place) => {
     const points = list(oneOf(...HOOK_POINTS), {
       expected: 'a list of points at which it is asked',
       fix: KNOWN_POINTS,
@@ -72,7 +72,7 @@ const auditSettings = mapping<AuditSettings>(
   },
 )
 
-const audit: Shape<AuditSettings | AuditLog> = checked((value, place) => {
+const audit: Shape<AuditSettings | AuditLog> = shapeOfCheck((value, place) => {
   const isOpen = isMapping(value) && typeof value['append'] === 'function'
   if (!isOpen) auditSettings.read(value, place)
 })
@@ -98,14 +98,14 @@ const budget = mapping<SessionBudget>(
 
 /** A mapping that holds a key. Whoever gives the key alone must not read it in an error. */
 const withKey = <Settings>(shape: Shape<Settings>): Shape<Settings> =>
-  checked((value, place) => {
+  shapeOfCheck((value, place) => {
     shape.read(value, isMapping(value) ? place : place.hidden())
   })
 
 // session-state.ts checks key and text, with an error code of its own.
 const state = mapping<StateSettings>(
   {
-    key: checked(() => undefined),
+    key: shapeOfCheck(() => undefined),
     resume: such('what exportState() gave', (value) => typeof value === 'string'),
   },
   'state: { key }',
@@ -115,7 +115,7 @@ const state = mapping<StateSettings>(
 const tickets = mapping<TicketSettings>(
   {
     // A key in the wrong form is still a key, and errors end up in logs.
-    key: checked((value, place) => {
+    key: shapeOfCheck((value, place) => {
       const isKeys = [value].flat().every((each) => each instanceof Uint8Array)
       if (!isKeys)
         throw place.told(
@@ -181,7 +181,7 @@ const ownFiles = mapping<OwnFilesOption>(
   'ownFiles: { withheld: ["/srv/agent/state.key"], readOnly: ["/srv/agent/rules.yaml"] }',
 )
 
-const environment: Shape<Readonly<Record<string, string | undefined>>> = checked((value, place) => {
+const environment: Shape<Readonly<Record<string, string | undefined>>> = shapeOfCheck((value, place) => {
   if (!isMapping(value))
     throw place.wrong(value, 'a mapping of names to texts', 'write it like environment: { LANG: "C" }')
   for (const [name, text] of Object.entries(value))
@@ -228,7 +228,7 @@ const CORDON: ShapesOf<CordonOptions> = {
   budget,
   requestedBy: aText('a name'),
   context,
-  manifest: checked((value, place) => {
+  manifest: shapeOfCheck((value, place) => {
     if (typeof value !== 'string') manifestOption.read(value, place)
     else aText('the path of a manifest').read(value, place)
   }),
@@ -252,7 +252,7 @@ const RESUME: ShapesOf<ResumeOptions> = {
   onProgress: aFunction('a function of what the tool tells'),
   onOutput: aFunction('a function of what the tool writes'),
   onLog: aFunction('a function of a log line'),
-  attachment: checked(() => undefined),
+  attachment: shapeOfCheck(() => undefined),
 }
 const resumeOptions = mapping<ResumedCallOptions>(
   { ...RESUME, expected: such('{ tool, input }', isMapping) },

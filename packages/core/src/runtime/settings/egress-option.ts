@@ -5,10 +5,10 @@ import { isMapping, list, such } from '../../shapes/index.js'
 import type { Shape } from '../../shapes/index.js'
 
 import type { EgressOptions } from '../network/egress-options.js'
-import { aFunction, aText, checked, mapping, unshown } from '../option-checks.js'
+import { aFunction, aText, shapeOfCheck, mapping, unshown } from '../option-checks.js'
 
 /** Errors never show the value: it may be a key, given by mistake. */
-const certificates: Shape<readonly string[]> = checked((value, place) => {
+const certificates: Shape<readonly string[]> = shapeOfCheck((value, place) => {
   const fix = 'write it like authorities: [readFileSync("ca.pem", "utf8")]'
   if (!Array.isArray(value)) throw place.hidden().wrong(value, 'a list of texts with certificates in PEM', fix)
   for (const [at, text] of value.entries()) {
@@ -21,7 +21,7 @@ const certificates: Shape<readonly string[]> = checked((value, place) => {
 
 /** A mapping of any names. Errors never show a text in its place: it may be a secret. */
 const named = <Value>(each: Shape<Value>, expected: string, fix: string): Shape<Readonly<Record<string, Value>>> =>
-  checked((value, place) => {
+  shapeOfCheck((value, place) => {
     if (!isMapping(value)) throw place.hidden().wrong(value, expected, fix)
     for (const [name, one] of Object.entries(value)) each.read(one, place.entry(name))
   })

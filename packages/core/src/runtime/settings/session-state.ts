@@ -3,7 +3,7 @@
 import { CordonError, fail } from '../../errors/index.js'
 import { openText, parseGrant, parseSessionCountState, sealText } from '../../gate/index.js'
 import type { ApprovalGrant, JsonValue, SessionCountState } from '../../gate/index.js'
-import { invalid, itemsOf, mappingOf, rootNode, textOf } from '../../policy/index.js'
+import { invalid, itemsOf, mappingOf, rootNode, nodeText } from '../../policy/index.js'
 import type { PolicyNode } from '../../policy/index.js'
 
 export interface SessionState {
@@ -89,8 +89,8 @@ const parseState = (value: unknown): SessionState => {
     throw invalid(parts.sessions, 'a list with each session once')
   return {
     version: 1,
-    session_id: textOf(parts.session_id, 'an id'),
-    exported_at: textOf(parts.exported_at, 'a time'),
+    session_id: nodeText(parts.session_id, 'an id'),
+    exported_at: nodeText(parts.exported_at, 'a time'),
     sessions,
     used: grantsOf(parts.used),
   }
@@ -99,7 +99,7 @@ const parseState = (value: unknown): SessionState => {
 const parseSession = (node: PolicyNode): NamedSession => {
   const { name, invocation, approvals } = partsOf(node, ['name', 'invocation', 'approvals'])
   return {
-    name: textOf(name, 'a name'),
+    name: nodeText(name, 'a name'),
     count: parseSessionCountState(invocation.value, SOURCE),
     approvals: grantsOf(approvals),
   }

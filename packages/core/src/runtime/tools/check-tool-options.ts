@@ -2,13 +2,13 @@ import { isStandardSchema } from '../../gate/index.js'
 import type { DestructiveFacts } from '../../gate/index.js'
 import { isMapping, list, oneOf, such, yesOrNo } from '../../shapes/index.js'
 
-import { aCount, aFunction, aText, checked, mapping, mappingWith, optionPlace } from '../option-checks.js'
+import { aCount, aFunction, aText, shapeOfCheck, mapping, mappingWith, optionPlace } from '../option-checks.js'
 import type { ShapesOf } from '../option-checks.js'
 import type { ResultLimits } from '../result/result-limits.js'
 import type { InputSchema } from './schema-type.js'
 import type { ContainerToolOptions, FunctionToolOptions, ProcessToolOptions, WasmToolOptions } from './tool-options.js'
 
-const anything = checked<never>(() => undefined)
+const anything = shapeOfCheck<never>(() => undefined)
 
 const destructiveFacts = mappingWith<DestructiveFacts>({
   options: { impactScope: aText('what is destroyed, in words'), rollbackAdvice: aText('how to get it back, in words') },
@@ -29,7 +29,7 @@ const COMMON = {
   }),
   constraints: anything,
   cwd: aText('the path of a folder'),
-  destructive: checked<never>((value, place) => {
+  destructive: shapeOfCheck<never>((value, place) => {
     if (typeof value !== 'function') destructiveFacts.read(value, place)
   }),
   argumentGate: oneOf('enforced', 'off'),

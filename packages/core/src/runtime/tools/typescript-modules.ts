@@ -3,7 +3,7 @@ import nodeModule from 'node:module'
 
 import { fail } from '../../errors/index.js'
 
-import { describing } from '../describing.js'
+import { currentDescription } from '../describing.js'
 
 /** Whether the Node of a cell removes types. `features`: false if Node was built or started without that. */
 export const stripsTypes = (version: string, features: unknown): boolean => {
@@ -19,7 +19,7 @@ export const requireTypesStripped = (tool: string, path: string): void => {
   // A module that is only described need not run here.
   const isRun =
     stripsTypes(versions.node, (features as { readonly typescript?: unknown }).typescript) ||
-    describing()?.stripTypes !== undefined
+    currentDescription()?.stripTypes !== undefined
   if (!isUnknown && (isRun || !/\.[cm]?ts$/.test(path))) return
   throw fail('module-typescript', {
     tool,
@@ -32,7 +32,7 @@ export const requireTypesStripped = (tool: string, path: string): void => {
 /** The empty text if it has more than types (an enum). Node reports that in the cell. */
 export const withoutTypes = (text: string): string => {
   const { stripTypeScriptTypes } = nodeModule as { readonly stripTypeScriptTypes?: (text: string) => string }
-  const strip = describing()?.stripTypes ?? stripTypeScriptTypes
+  const strip = currentDescription()?.stripTypes ?? stripTypeScriptTypes
   try {
     return strip?.(text) ?? ''
   } catch {

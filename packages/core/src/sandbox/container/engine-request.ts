@@ -40,14 +40,14 @@ export const askEngine = (asked: EngineRequest): Promise<EngineAnswer> =>
     // Nobody asked for it. Without a listener Node closes the connection, and no other event follows.
     sent.on('upgrade', (_, connection) => {
       connection.destroy()
-      reject(refusedBy(asked, { status: 101, value: undefined }))
+      reject(refusalOfEngine(asked, { status: 101, value: undefined }))
     })
   })
 
 /** The same, for an answer that has to be a success. */
 export const expectEngine = async (asked: EngineRequest): Promise<EngineAnswer> => {
   const answer = await askEngine(asked)
-  if (!isSuccess(answer)) throw refusedBy(asked, answer)
+  if (!isSuccess(answer)) throw refusalOfEngine(asked, answer)
   return answer
 }
 
@@ -63,12 +63,12 @@ export const hijackEngine = (asked: EngineRequest): Promise<{ readonly connectio
     })
     sent.on('response', (answer) => {
       readWhole(answer).then((text) => {
-        reject(refusedBy(asked, { status: answer.statusCode ?? 0, value: jsonIn(text) }))
+        reject(refusalOfEngine(asked, { status: answer.statusCode ?? 0, value: jsonIn(text) }))
       }, reject)
     })
   })
 
-export const refusedBy = ({ method, path }: EngineRequest, { status, value }: EngineAnswer): CordonError =>
+export const refusalOfEngine = ({ method, path }: EngineRequest, { status, value }: EngineAnswer): CordonError =>
   fail('container-engine-refused', {
     request: `${method} ${path.replace(/\?.*/, '')}`,
     problem: problemIn(status, value),

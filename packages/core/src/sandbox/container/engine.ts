@@ -5,7 +5,15 @@ import { setTimeout as wait } from 'node:timers/promises'
 
 import { fail } from '../../errors/index.js'
 
-import { askEngine, expectEngine, fieldsOf, hijackEngine, isSuccess, listOf, refusedBy } from './engine-request.js'
+import {
+  askEngine,
+  expectEngine,
+  fieldsOf,
+  hijackEngine,
+  isSuccess,
+  listOf,
+  refusalOfEngine,
+} from './engine-request.js'
 import type { EngineRequest } from './engine-request.js'
 import { findEngine } from './find-engine.js'
 import type { FoundEngine } from './find-engine.js'
@@ -105,7 +113,7 @@ const removeContainer = async (socket: string, id: string): Promise<void> => {
     const answer = await askEngine(asked)
     // Gone, or on its way.
     if (isSuccess(answer) || answer.status === 404 || answer.status === 409) return
-    if (removals === MOST_REMOVALS) throw refusedBy(asked, answer)
+    if (removals === MOST_REMOVALS) throw refusalOfEngine(asked, answer)
     await wait(BETWEEN_REMOVALS_MS)
   }
 }
@@ -119,7 +127,8 @@ const findImage = async (socket: string, name: string): Promise<Image> => {
   const asked: EngineRequest = { socket, method: 'GET', path: `/images/${encodeURIComponent(name)}/json` }
   const answer = await askEngine(asked)
   if (answer.status === 404) throw fail('image-missing', { image: name, socket })
-  if (!isSuccess(answer)) throw NAME.test(name) ? refusedBy(asked, answer) : fail('image-name-invalid', { image: name })
+  if (!isSuccess(answer))
+    throw NAME.test(name) ? refusalOfEngine(asked, answer) : fail('image-name-invalid', { image: name })
   const { Id: id, RepoDigests: digests, Config: config } = fieldsOf(answer.value)
   const digest = typeof id === 'string' ? (id.startsWith('sha256:') ? id : `sha256:${id}`) : ''
   const known = listOf(digests).map(String)

@@ -14,14 +14,14 @@ import { environmentOf } from '../plan/environment.js'
 import { BORROWED_PROC_RULES, WRITABLE_DEVICES, rule } from '../plan/layout.js'
 import { NO_NETWORK_FILES, networkFiles } from '../plan/network-files.js'
 import { limitsOf, trapsOf } from '../plan/plan-supervision.js'
-import { carvedIn, madeOnce, newFolderIn } from '../plan/planned-cell.js'
+import { carvedIn, encodedOnce, newFolderIn } from '../plan/planned-cell.js'
 import type { CellRequest, PlannedCell } from '../plan/planned-cell.js'
 import { networkOf } from '../plan/plan-network.js'
 import { NOTHING_KEPT } from '../plan/plan.js'
 import type { Plan, Rule, Step } from '../plan/plan.js'
 import { describeProfile } from '../plan/profile.js'
 import { refuseMissingMechanisms } from '../plan/requirements.js'
-import type { Enforced } from '../plan/sandbox-profile.js'
+import type { EnforcedBy } from '../plan/sandbox-profile.js'
 import type { Hello } from './hello.js'
 import type { Engine, Image } from './engine.js'
 import type { GrantedMounts } from './granted-mounts.js'
@@ -87,7 +87,7 @@ export const planContainer = (input: ContainerPlanInput): PlannedCell => {
   )
   return {
     plan,
-    ...madeOnce(plan),
+    ...encodedOnce(plan),
     program: { path, executables: [path], loaders: [], libraries: [] },
     profile: {
       ...profile,
@@ -154,7 +154,7 @@ const CONTAINER_HOLDS: Readonly<Record<string, readonly string[]>> = {
   end_of_call: ['pid-namespace'],
 }
 
-const withContainer = (enforced: Enforced, engine: Engine, { limits }: Boundary): Enforced => {
+const withContainer = (enforced: EnforcedBy, engine: Engine, { limits }: Boundary): EnforcedBy => {
   const added: Readonly<Record<string, readonly string[]>> = {
     ...CONTAINER_HOLDS,
     'limits.scratch': ['tmpfs'],

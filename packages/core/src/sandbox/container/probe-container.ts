@@ -3,7 +3,7 @@ import { fail } from '../../errors/index.js'
 import type { CordonError } from '../../errors/index.js'
 
 import { PROBE_STATUSES, endsAllProcesses, probePlan, runProbe } from '../host/probe-cell.js'
-import { HELD, refused } from '../plan/host-facts.js'
+import { SUCCEEDED, failedAt } from '../plan/host-facts.js'
 import type { HostFacts } from '../plan/host-facts.js'
 import { rule } from '../plan/layout.js'
 import type { Rule } from '../plan/plan.js'
@@ -22,18 +22,18 @@ export const probeContainer = async (container: StartedContainer, launcher: stri
     const status = PROBE_STATUSES[probed.status]
     if (status === undefined || status === 'memory-unreadable') throw missing(`its probe ended with ${probed.status}`)
     if (!endsAllProcesses(probed)) throw missing('processes of a call could not all be ended')
-    const inContainer = refused('container', 'the container has them, and the cell in it needs none of its own')
+    const inContainer = failedAt('container', 'the container has them, and the cell in it needs none of its own')
     return {
       launcher,
       namespaces: inContainer,
       mounts: inContainer,
       ownProc: inContainer,
-      landlock: { ...HELD, abi: probed.abi },
-      listener: HELD,
+      landlock: { ...SUCCEEDED, abi: probed.abi },
+      listener: SUCCEEDED,
       nesting: inContainer,
-      borrowing: status === 'held' ? HELD : refused('keeper', 'pidfd_getfd is refused'),
-      cgroup: refused('cgroup', 'the engine limits the container'),
-      measuring: probed.measurable ? HELD : refused('supervise', '/proc does not show the processes of a cell'),
+      borrowing: status === 'held' ? SUCCEEDED : failedAt('keeper', 'pidfd_getfd is refused'),
+      cgroup: failedAt('cgroup', 'the engine limits the container'),
+      measuring: probed.measurable ? SUCCEEDED : failedAt('supervise', '/proc does not show the processes of a cell'),
       kernelSecrets: [],
       isRoot: hello.uid === 0,
       identity: undefined,

@@ -2,7 +2,7 @@
 import type { AbsolutePath, Form } from '../../policy/index.js'
 
 import { openCell } from '../launch/cell.js'
-import type { Launched } from '../launch/cell.js'
+import type { StartedLauncher } from '../launch/cell.js'
 import { encodePlan } from '../plan/encode-plan.js'
 import { ALL_FRAMES, NOTHING_KEPT } from '../plan/plan.js'
 import type { Plan, Rule } from '../plan/plan.js'
@@ -10,7 +10,7 @@ import type { Plan, Rule } from '../plan/plan.js'
 /** The exit statuses of the launcher's probe (`enum probe_status` in native/boundary/tool.h). */
 export const PROBE_STATUSES = ['held', 'nothing-borrowed', 'memory-unreadable'] as const
 
-export interface Probed {
+export interface ProbeResult {
   /** Of Landlock. 0 without it. */
   readonly abi: number
   readonly status: number
@@ -42,7 +42,7 @@ export const probePlan = (form: Form, parts: Partial<Plan>): Plan => ({
   ...parts,
 })
 
-export const runProbe = async (launched: Launched, plan: Plan): Promise<Probed> => {
+export const runProbe = async (launched: StartedLauncher, plan: Plan): Promise<ProbeResult> => {
   const cell = openCell(launched, encodePlan(plan))
   const { landlock, exit, measurable } = await cell.start(
     { program: at('/'), argv: ['-'], environment: {} },
@@ -58,4 +58,4 @@ const ignore = () => undefined
 const SIGNALS_ARE_SCOPED = 6
 
 /** Without a pid namespace, Landlock's scope of signals ends all processes of a call, or the supervisor finds them. */
-export const endsAllProcesses = ({ abi, measurable }: Probed): boolean => abi >= SIGNALS_ARE_SCOPED || measurable
+export const endsAllProcesses = ({ abi, measurable }: ProbeResult): boolean => abi >= SIGNALS_ARE_SCOPED || measurable

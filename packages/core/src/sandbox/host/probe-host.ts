@@ -3,10 +3,10 @@ import type { CordonError } from '../../errors/index.js'
 import type { AbsolutePath, Form } from '../../policy/index.js'
 
 import { objectAt } from '../grants/object-at.js'
-import type { Launched } from '../launch/cell.js'
+import type { StartedLauncher } from '../launch/cell.js'
 import { spawnLauncher } from '../launch/nursery.js'
 import { spawnWalled } from '../launch/walled.js'
-import { HELD, bringsMounts, refused } from '../plan/host-facts.js'
+import { SUCCEEDED, bringsMounts, failedAt } from '../plan/host-facts.js'
 import type { Attempt, HostFacts } from '../plan/host-facts.js'
 import { BORROWED_PROC_RULES } from '../plan/layout.js'
 import { ALL_FRAMES } from '../plan/plan.js'
@@ -14,7 +14,7 @@ import type { Plan, Step } from '../plan/plan.js'
 import type { Wall, WalledCell } from '../walls/wall.js'
 import { findCgroupPlace } from './cgroup.js'
 import { MINIMAL_RULES, PROBE_STATUSES, endsAllProcesses, probePlan, runProbe } from './probe-cell.js'
-import type { Probed } from './probe-cell.js'
+import type { ProbeResult } from './probe-cell.js'
 
 const at = (path: string) => path as AbsolutePath
 
@@ -27,7 +27,7 @@ const OWN_PROC: Step = { kind: 'proc', path: at('/proc') }
 /** Landlock would hide the processes of others in a borrowed /proc. */
 const WITHOUT_LANDLOCK: Partial<Plan> = { steps: [...MINIMAL_STEPS, OWN_PROC], rules: [] }
 
-interface Tried extends Probed {
+interface Tried extends ProbeResult {
   readonly outcome: Attempt
 }
 
@@ -36,15 +36,15 @@ type Try = (form: Form, parts?: Partial<Plan>) => Promise<Tried>
 export type Surroundings = Pick<HostFacts, 'isRoot' | 'temporaryFolder' | 'identity'>
 
 const attemptWith =
-  (launch: () => Launched): Try =>
+  (launch: () => StartedLauncher): Try =>
   async (form, parts = {}) => {
     try {
-      return { outcome: HELD, ...(await runProbe(launch(), probePlan(form, parts))) }
+      return { outcome: SUCCEEDED, ...(await runProbe(launch(), probePlan(form, parts))) }
     } catch (error) {
       const { code, params, message } = error as CordonError
       // Says nothing about the host.
       if (code === 'launcher-mismatch') throw error
-      const outcome = refused(String(params['stage'] ?? 'launcher'), String(params['problem'] ?? message))
+      const outcome = failedAt(String(params['stage'] ?? 'launcher'), String(params['problem'] ?? message))
       return { outcome, abi: 0, status: -1, measurable: false }
     }
   }
@@ -56,18 +56,18 @@ export const probeWall = async (launcher: string, surroundings: Surroundings, wa
   const attempt = attemptWith(() => spawnWalled(wall, cell, ALL_FRAMES, ignore, surroundings.identity))
   const listened = await attempt('landlock', { traps: ['connect'] })
   const landlock = listened.outcome.held ? listened : await attempt('landlock')
-  const without = refused(wall.name, 'the launcher makes no namespaces of its own inside')
+  const without = failedAt(wall.name, 'the launcher makes no namespaces of its own inside')
   return {
     ...surroundings,
     launcher,
     namespaces: without,
     mounts: without,
-    ownProc: bringsMounts(wall) ? HELD : without,
+    ownProc: bringsMounts(wall) ? SUCCEEDED : without,
     landlock: { ...landlockOf(landlock), abi: landlock.abi },
     ...keeperFacts(listened),
-    nesting: refused('nesting', 'a wall hides the outer cell'),
-    measuring: landlock.measurable ? HELD : UNMEASURED,
-    cgroup: refused('cgroup', `${wall.name} hides the cgroups of the host`),
+    nesting: failedAt('nesting', 'a wall hides the outer cell'),
+    measuring: landlock.measurable ? SUCCEEDED : UNMEASURED,
+    cgroup: failedAt('cgroup', `${wall.name} hides the cgroups of the host`),
     kernelSecrets: kernelSecrets(surroundings),
     wall,
     passedOver: [],
@@ -109,9 +109,9 @@ export const probeHost = async (launcher: string, surroundings: Surroundings): P
     mounts: mounts.outcome,
     ...keeper,
     nesting: keeper.listener.held
-      ? refused('nesting', 'it is not needed: cells have a listener of their own')
+      ? failedAt('nesting', 'it is not needed: cells have a listener of their own')
       : (await attempt('landlock', { network: NESTED_PROBE })).outcome,
-    measuring: namespaces.measurable || landlock.measurable || mounts.measurable ? HELD : UNMEASURED,
+    measuring: namespaces.measurable || landlock.measurable || mounts.measurable ? SUCCEEDED : UNMEASURED,
     cgroup,
     wall: undefined,
     passedOver: [],
@@ -119,7 +119,7 @@ export const probeHost = async (launcher: string, surroundings: Surroundings): P
   }
 }
 
-const UNMEASURED = refused(
+const UNMEASURED = failedAt(
   'supervise',
   '/proc does not show the processes of a cell (inside another cell, it shows a process only itself)',
 )
@@ -137,7 +137,7 @@ const ignore = () => undefined
 
 const tryCgroup = async (attempt: (parts: Partial<Plan>) => Promise<Tried>): Promise<HostFacts['cgroup']> => {
   const place = findCgroupPlace()
-  if (place.kind === 'none') return refused('cgroup', place.problem)
+  if (place.kind === 'none') return failedAt('cgroup', place.problem)
   const limits = { scratch: 1 << 20, memory: 64 << 20, processes: 8 }
   const { outcome } = await attempt({ limits, cgroup: place.path })
   return outcome.held ? { held: true, parent: place.path } : outcome
@@ -145,7 +145,7 @@ const tryCgroup = async (attempt: (parts: Partial<Plan>) => Promise<Tried>): Pro
 
 const landlockOf = (tried: Tried): Attempt =>
   tried.outcome.held && !endsAllProcesses(tried)
-    ? refused(
+    ? failedAt(
         'supervise',
         'the processes of a call could not all be ended: Landlock is older than ABI 6, and /proc does not show them',
       )
@@ -155,12 +155,12 @@ const landlockOf = (tried: Tried): Attempt =>
 const keeperFacts = ({ outcome, status }: Tried): Pick<HostFacts, 'listener' | 'borrowing'> => {
   const both = (attempt: Attempt) => ({ listener: attempt, borrowing: attempt })
   if (!outcome.held) return both(outcome)
-  const refuse = (problem: string): Attempt => refused('seccomp-listener', problem)
+  const refuse = (problem: string): Attempt => failedAt('seccomp-listener', problem)
   switch (PROBE_STATUSES[status]) {
     case 'held':
-      return both(HELD)
+      return both(SUCCEEDED)
     case 'nothing-borrowed':
-      return { listener: HELD, borrowing: refuse('pidfd_getfd is refused') }
+      return { listener: SUCCEEDED, borrowing: refuse('pidfd_getfd is refused') }
     case 'memory-unreadable':
       return both(
         refuse(

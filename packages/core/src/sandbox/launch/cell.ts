@@ -24,7 +24,7 @@ export interface CellEnd {
 }
 
 /** A launcher that was started, and the wall around it. */
-export interface Launched {
+export interface StartedLauncher {
   readonly connection: CellConnection
   readonly wall: RunningWall | undefined
 }
@@ -86,7 +86,7 @@ const CLOSING_MS = 1
 
 /** `plan`: made by `encodePlan`. `departure`: how the applied boundary differs. The program then never starts. */
 export const openCell = (
-  { connection, wall }: Launched,
+  { connection, wall }: StartedLauncher,
   plan: Buffer,
   departure: (applied: AppliedEvent) => string | undefined = () => undefined,
 ): Cell => {

@@ -7,7 +7,7 @@ import type { Socket } from 'node:net'
 import { fail } from '../../errors/index.js'
 
 import type { Stdio } from '../plan/plan.js'
-import type { Launched } from './cell.js'
+import type { StartedLauncher } from './cell.js'
 import type { Identity } from '../plan/workspace-owner.js'
 
 /**
@@ -18,7 +18,7 @@ export type Receive = (message: unknown, handle: unknown) => void
 
 /** Connects to new launchers. Each builds one cell. */
 interface Nursery {
-  readonly connect: () => Launched
+  readonly connect: () => StartedLauncher
   readonly isAlive: () => boolean
   readonly close: () => void
 }
@@ -81,7 +81,12 @@ const untilReady = async (child: ChildProcess, lifeline: Socket): Promise<void> 
  * Spawns one launcher: for probes, and if it takes over this process's streams. It has its own session, because this
  * process handles the terminal's signals.
  */
-export const spawnLauncher = (launcher: string, stdio: Stdio, receive?: Receive, identity?: Identity): Launched => {
+export const spawnLauncher = (
+  launcher: string,
+  stdio: Stdio,
+  receive?: Receive,
+  identity?: Identity,
+): StartedLauncher => {
   const [input, out, err] = ([stdio.in, stdio.out, stdio.err] as const).map((stream) =>
     stream === 'frames' ? ('ignore' as const) : ('inherit' as const),
   )

@@ -9,7 +9,7 @@ import type { CallResult } from '../call-result.js'
 import type { Pool, RunInput } from '../sandbox-interface.js'
 import { departureFromPlan } from '../result/applied-profile.js'
 import { openCell } from './cell.js'
-import type { Cell, CellEnd, CellStreams, Launched } from './cell.js'
+import type { Cell, CellEnd, CellStreams, StartedLauncher } from './cell.js'
 import type { Door, Doors } from './doors.js'
 import { pathFor } from '../grants/file-names.js'
 import { brokeredOf } from '../plan/plan.js'
@@ -143,7 +143,11 @@ export interface OpenedCell {
 }
 
 /** If the launcher departs from the plan, the program never starts. */
-export const openPlanned = ({ plan, encoded, sum }: PlannedCell, launched: Launched, doors: Doors): OpenedCell => {
+export const openPlanned = (
+  { plan, encoded, sum }: PlannedCell,
+  launched: StartedLauncher,
+  doors: Doors,
+): OpenedCell => {
   const brokered = brokeredOf(plan)
   const door = brokered === undefined ? undefined : doors.make(brokered.token)
   const cell = openCell(launched, encoded(), (applied) => departureFromPlan(applied, sum()))

@@ -11,7 +11,7 @@ import { bringsMounts } from '../plan/host-facts.js'
 import type { Identity } from '../plan/workspace-owner.js'
 import { FIRST_INPUT } from '../walls/wall.js'
 import type { Wall, WalledCell } from '../walls/wall.js'
-import type { CellConnection, Launched } from './cell.js'
+import type { CellConnection, StartedLauncher } from './cell.js'
 import type { Receive } from './nursery.js'
 
 const MOST_SAID = 4_096
@@ -19,7 +19,7 @@ const MOST_SAID = 4_096
 const LINGERING_MS = 2_000
 
 /** `connection`: to a nursery. */
-export const connectWalled = (wall: Wall, cell: WalledCell, connection: CellConnection): Launched => {
+export const connectWalled = (wall: Wall, cell: WalledCell, connection: CellConnection): StartedLauncher => {
   const { words, inputs } = wall.command(cell)
   // In a root of its own, the private folder ends with the wall. Otherwise it is one of the host.
   const folder = bringsMounts(wall) ? '' : cell.temporary
@@ -56,7 +56,7 @@ export const spawnWalled = (
   stdio: Stdio,
   receive: Receive,
   identity: Identity | undefined,
-): Launched => {
+): StartedLauncher => {
   const { words, inputs } = wall.command(cell)
   const [input, out] = ([stdio.in, stdio.out] as const).map((stream) =>
     stream === 'frames' ? ('ignore' as const) : ('inherit' as const),

@@ -142,7 +142,7 @@ export interface BegunRequest {
  * Waits for the three things that a call begins with at the same time: the watcher looks into its write roots, the pool
  * looks for a warm cell, and a launcher may enter its namespaces. If one fails, the others are ended.
  */
-export const allBegun = async (
+export const waitForBegin = async (
   patrol: Promise<CallPatrol>,
   waiting: Promise<ReadyCell | undefined>,
   begun: Promise<BegunRequest>,

@@ -3,7 +3,7 @@ import { fail } from '../../errors/index.js'
 
 import { bytesOfName } from '../grants/file-names.js'
 import { STREAM_LETTERS } from './plan.js'
-import type { Access, Brokered, Command, Plan, Step } from './plan.js'
+import type { Access, ProxyNetwork, Command, Plan, Step } from './plan.js'
 import { FORM_HAS } from './host-facts.js'
 
 export const PLAN_VERSION = '1'
@@ -38,7 +38,7 @@ const STATEMENTS: Readonly<Record<keyof Plan, (plan: Plan) => readonly string[]>
   probe: ({ probe }) => ['probe', probe ? 'yes' : 'no'],
 }
 
-const NETWORK_WORDS: Readonly<Record<Brokered['answeredBy'], string>> = {
+const NETWORK_WORDS: Readonly<Record<ProxyNetwork['answeredBy'], string>> = {
   'keeper': 'broker',
   'outer-keeper': 'nested',
   'proxy': 'proxied',
@@ -53,7 +53,7 @@ export const encodeCommand = ({ program, argv, environment }: Command): Buffer =
   return encodeWords([program, String(argv.length), ...argv, String(variables.length), ...variables])
 }
 
-const brokerWords = ({ port, token, reaches }: Brokered): readonly string[] => [
+const brokerWords = ({ port, token, reaches }: ProxyNetwork): readonly string[] => [
   ...['proxy', String(port), token],
   ...reaches.flatMap((reach) => ['reach', reach.kind, reach.value, String(reach.port)]),
 ]

@@ -50,8 +50,8 @@ interface Refused {
   readonly problem: string
 }
 
-export const HELD: Attempt = { held: true }
-export const refused = (stage: string, problem: string): Refused => ({ held: false, stage, problem })
+export const SUCCEEDED: Attempt = { held: true }
+export const failedAt = (stage: string, problem: string): Refused => ({ held: false, stage, problem })
 
 /** What a plan has to know of the wall around a cell. */
 export interface WallFacts {

@@ -19,7 +19,7 @@ import { cgroupOf, limitsOf, trapsOf } from './plan-supervision.js'
 import { networkOf } from './plan-network.js'
 import type { Plan, Step } from './plan.js'
 import { NOTHING_KEPT } from './plan.js'
-import { carvedIn, madeOnce, newFolderIn } from './planned-cell.js'
+import { carvedIn, encodedOnce, newFolderIn } from './planned-cell.js'
 import type { CellRequest, PlannedCell } from './planned-cell.js'
 import { describeProfile } from './profile.js'
 import { canReach } from './workspace-owner.js'
@@ -77,7 +77,7 @@ export const planCell = (
   }
   return {
     plan,
-    ...madeOnce(plan),
+    ...encodedOnce(plan),
     program,
     profile: describeProfile(plan, host, roots, variablesIn(plan, request)),
     wallSteps,

@@ -72,7 +72,7 @@ export interface Reach {
 }
 
 /** Granted hosts. Connections to them go to the proxy. */
-export interface Brokered {
+export interface ProxyNetwork {
   /** The proxy's port on the cell's loopback. */
   readonly port: number
   /** Identifies the call to the proxy. Every cell has another one. */
@@ -85,7 +85,7 @@ export interface Brokered {
   readonly answeredBy: 'keeper' | 'outer-keeper' | 'proxy'
 }
 
-export const brokeredOf = ({ network }: Pick<Plan, 'network'>): Brokered | undefined =>
+export const brokeredOf = ({ network }: Pick<Plan, 'network'>): ProxyNetwork | undefined =>
   typeof network === 'string' ? undefined : network
 
 /** What the launcher builds. It makes no decisions itself. */
@@ -103,7 +103,7 @@ export interface Plan {
   readonly cwd: AbsolutePath
   readonly temporary: AbsolutePath
   readonly cgroup: AbsolutePath | undefined
-  readonly network: 'none' | 'all' | Brokered
+  readonly network: 'none' | 'all' | ProxyNetwork
   readonly limits: Readonly<Partial<Record<PlanLimit, number>>>
   readonly traps: readonly Trap[]
   readonly stdio: Stdio

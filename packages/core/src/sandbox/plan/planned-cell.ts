@@ -70,14 +70,19 @@ export const planAgain = (planned: PlannedCell): PlannedCell => {
       ? { ...item, path: `${temporary}${item.path.slice(plan.temporary.length)}` }
       : item
   const again: Plan = { ...plan, network, temporary, rules: plan.rules.map(moved), steps: plan.steps.map(moved) }
-  return { ...planned, plan: again, ...madeOnce(again), ...(temporary === plan.temporary ? { sum: planned.sum } : {}) }
+  return {
+    ...planned,
+    plan: again,
+    ...encodedOnce(again),
+    ...(temporary === plan.temporary ? { sum: planned.sum } : {}),
+  }
 }
 
 /** The folder that only one call can use, for temporary files. */
 export const newFolderIn = (parent: AbsolutePath): AbsolutePath =>
   `${parent}/cordon-${randomBytes(12).toString('hex')}` as AbsolutePath
 
-export const madeOnce = (plan: Plan): Pick<PlannedCell, 'encoded' | 'sum'> => ({
+export const encodedOnce = (plan: Plan): Pick<PlannedCell, 'encoded' | 'sum'> => ({
   encoded: once(() => encodePlan(plan)),
   sum: once(() => appliedSumOf(plan)),
 })

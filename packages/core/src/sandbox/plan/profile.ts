@@ -2,13 +2,13 @@ import type { Mechanism } from '../../policy/index.js'
 
 import { FORM_HAS, bringsMounts } from './host-facts.js'
 import type { HostFacts } from './host-facts.js'
-import type { Enforced, SandboxProfile } from './sandbox-profile.js'
+import type { EnforcedBy, SandboxProfile } from './sandbox-profile.js'
 import { PLAN_LIMITS } from './plan.js'
-import type { Brokered, Plan, PlanLimit } from './plan.js'
+import type { ProxyNetwork, Plan, PlanLimit } from './plan.js'
 import { renderReach } from './plan-network.js'
 import { hasOwnProc } from './requirements.js'
 
-export const enforcedBy = (plan: Plan, host: HostFacts): Enforced => {
+export const enforcedBy = (plan: Plan, host: HostFacts): EnforcedBy => {
   const has = FORM_HAS[plan.form]
   const namespaces = has.ownRoot
   const abi = has.landlock ? host.landlock.abi : 0
@@ -69,7 +69,7 @@ export const enforcedBy = (plan: Plan, host: HostFacts): Enforced => {
   }
 }
 
-const BROKERED_BY: Readonly<Record<Brokered['answeredBy'], readonly string[]>> = {
+const BROKERED_BY: Readonly<Record<ProxyNetwork['answeredBy'], readonly string[]>> = {
   'keeper': ['broker'],
   'outer-keeper': ['broker', 'outer-cell'],
   'proxy': ['proxy'],

@@ -18,7 +18,7 @@ export const missingMechanism = ({ require, network }: Required, form: Form, hos
   require.find((mechanism) => problemWith(mechanism, { form, host, hosts: network.kind === 'hosts' }) !== undefined)
 
 /** The mechanisms that a policy can require here, if hosts are granted. */
-export const heldMechanisms = (form: Form, host: HostFacts): readonly Mechanism[] =>
+export const availableMechanisms = (form: Form, host: HostFacts): readonly Mechanism[] =>
   MECHANISMS.filter((mechanism) => problemWith(mechanism, { form, host, hosts: true }) === undefined)
 
 interface Has {

@@ -19,7 +19,7 @@ import type { Schema, Shape, Shaped } from '../../shapes/index.js'
 
 const ENFORCED = valuesOf(list(filled())) as Shape<Readonly<Record<string, readonly string[]>>>
 /** An empty list is a boundary that is not enforced here. */
-export type Enforced = Shaped<typeof ENFORCED>
+export type EnforcedBy = Shaped<typeof ENFORCED>
 
 const COMMON = {
   cwd: text(),

@@ -14,14 +14,14 @@ import { runProgram } from '../host/plain-process.js'
 import { bytesOf } from '../launch/run-in-cell.js'
 import { buildEnvironment, proxyVariables } from '../plan/environment.js'
 import { networkFiles } from '../plan/network-files.js'
-import type { Enforced } from '../plan/sandbox-profile.js'
+import type { EnforcedBy } from '../plan/sandbox-profile.js'
 import type { CellSettings, Pool, RunInput, Sandbox } from '../sandbox-interface.js'
 import { DEFAULT_OUTPUT_LIMIT } from '../plan/plan-supervision.js'
 import { describeSeatbelt, planSeatbelt } from './plan-seatbelt.js'
 import { confinedBy } from './profile-text.js'
 import { openProxyPort } from './proxy-port.js'
 import { testThisMac } from './test-this-mac.js'
-import { refused } from '../plan/host-facts.js'
+import { failedAt } from '../plan/host-facts.js'
 import type { HostFacts } from '../plan/host-facts.js'
 
 export const openSeatbelt = async (): Promise<Sandbox> => {
@@ -82,7 +82,7 @@ const poolOf = (
 const runCall = async (
   settings: CellSettings,
   input: RunInput,
-  claims: Enforced,
+  claims: EnforcedBy,
   closed: AbortSignal,
 ): Promise<CallResult> => {
   const { boundary } = settings
@@ -147,7 +147,7 @@ const runCall = async (
   }
 }
 
-const OF_LINUX = refused('platform', 'it is a mechanism of Linux')
+const OF_LINUX = failedAt('platform', 'it is a mechanism of Linux')
 
 /** The mechanisms of Linux, all missing. */
 const NO_HOST_FACTS: HostFacts = {

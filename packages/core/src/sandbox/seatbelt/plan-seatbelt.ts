@@ -11,7 +11,7 @@ import { findProgram, refuseCarvedOutProgram } from '../grants/program.js'
 import { surveyGrants } from '../grants/survey.js'
 import { viewPresets } from '../grants/system-view.js'
 import { reachesOf, renderReach } from '../plan/plan-network.js'
-import type { Enforced, SandboxProfile } from '../plan/sandbox-profile.js'
+import type { EnforcedBy, SandboxProfile } from '../plan/sandbox-profile.js'
 import type { SeatbeltPlan } from './profile-text.js'
 
 interface SeatbeltRequest {
@@ -113,7 +113,7 @@ const refuseOtherSpellings = ({ negated, segments, text }: PathPattern, granted:
 export const describeSeatbelt = (
   { boundary }: Pick<SeatbeltRequest, 'boundary'>,
   plan: PlannedSeatbelt,
-  claims: Enforced,
+  claims: EnforcedBy,
   variables: readonly string[],
 ): SandboxProfile => {
   const { limits, network } = boundary

@@ -11,13 +11,13 @@ import { isMapping } from '../../shapes/index.js'
 
 import { SYSTEM_PATH } from '../grants/program.js'
 import { runProgram } from '../host/plain-process.js'
-import type { Enforced } from '../plan/sandbox-profile.js'
+import type { EnforcedBy } from '../plan/sandbox-profile.js'
 import { planSeatbelt } from './plan-seatbelt.js'
 import { confinedBy } from './profile-text.js'
 import { listen } from './proxy-port.js'
 import { RESOLVER } from './system-needs.js'
 
-export const testThisMac = (): Promise<Enforced> =>
+export const testThisMac = (): Promise<EnforcedBy> =>
   withTargets(RESOLVER, async (targets, folder) => {
     const outside = await tryOutside(targets)
     const policy = {
@@ -178,7 +178,7 @@ export const readAttempts = (output: string): Attempts | undefined => {
 }
 
 /** The boundaries that were shown to hold. Pure. */
-const claimsOf = (outside: Attempts, inside: Attempts): Enforced => {
+const claimsOf = (outside: Attempts, inside: Attempts): EnforcedBy => {
   const refused = (boundary: string) =>
     Object.entries(ATTACKS)
       .filter(([, tried]) => tried === boundary)
@@ -186,7 +186,7 @@ const claimsOf = (outside: Attempts, inside: Attempts): Enforced => {
   return Object.fromEntries(BOUNDARIES.map((boundary) => [boundary, refused(boundary) ? ['seatbelt'] : []]))
 }
 
-export const refuseUnlessHeld = (outside: Attempts, inside: Attempts): Enforced => {
+export const refuseUnlessHeld = (outside: Attempts, inside: Attempts): EnforcedBy => {
   const refuse = (problem: string) =>
     fail('host-cannot-hold', { mechanism: 'seatbelt', problem, fix: 'run on Linux, or in a container (docs/macos.md)' })
   const broken = TWINS.filter((name) => outside[name] === 'failed' || inside[name] === 'failed')

@@ -1,7 +1,7 @@
 // `cordon log` for the audit log of a team, which is in a store.
 import {
   FAILURES,
-  brokenOff,
+  reportBrokenPipe,
   exportSettings,
   keepCursor,
   readCursor,
@@ -15,7 +15,7 @@ import {
   visible,
   writeText,
 } from 'cordon/commands'
-import type { CommandLine, Exported, ExportSettings, Paint } from 'cordon/commands'
+import type { CommandLine, ExportedEntry, ExportSettings, Paint } from 'cordon/commands'
 import { withoutUndefined } from 'cordon/shapes'
 
 import { STORE_PLACES, namesStore } from '../../options/store-help.js'
@@ -130,7 +130,7 @@ const exportStored = async (
       .filter(({ type }) => isWanted(type))
       .map(fromStored)
       .sort((left, right) => left.time.localeCompare(right.time))
-    if (!wanted.every((exported) => writeExported(exported, format))) return brokenOff()
+    if (!wanted.every((exported) => writeExported(exported, format))) return reportBrokenPipe()
     after = page.after
   }
 }
@@ -138,7 +138,7 @@ const exportStored = async (
 const isStoreMark = (value: object): value is { readonly after: string } =>
   'after' in value && typeof value.after === 'string'
 
-const fromStored = (entry: AnswerOf<'readRecord'>['entries'][number]): Exported => {
+const fromStored = (entry: AnswerOf<'readRecord'>['entries'][number]): ExportedEntry => {
   const { chain, sequence, hash, previousHash, line } = entry
   return {
     id: `${String(chain)}-${sequence}-${hash.slice(0, 16)}`,

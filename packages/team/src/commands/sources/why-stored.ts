@@ -9,7 +9,7 @@ import {
   STDOUT,
   usage,
   visible,
-  wrapped,
+  wrapText,
   writeText,
 } from 'cordon/commands'
 import type { Arguments, CommandLine, Paint } from 'cordon/commands'
@@ -91,7 +91,7 @@ const renderExplanation = (
       ? ['  only admins and operators see its log entries']
       : events.flatMap(({ at, type, actor, details }) => [
           `  ${paint('dim', at)} ${type.padEnd(21)} ${visible(`by ${actor}`)}`,
-          ...wrapped(visible(detailsText(details)), DETAILS_WIDTH)
+          ...wrapText(visible(detailsText(details)), DETAILS_WIDTH)
             .filter((line) => line !== '')
             .map((line) => `${DETAILS_INDENT}${line}`),
         ])),

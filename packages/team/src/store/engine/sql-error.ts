@@ -14,9 +14,9 @@ export const storeError = (error: unknown, where: string): unknown => {
   if (isUnprepared(code, problem)) return fail('store-not-prepared', { where, problem }, error)
   switch (code) {
     case '42501':
-      return refused(problem, stringOf(hint), error)
+      return storeRefused(problem, stringOf(hint), error)
     case 'P0002':
-      return missing(problem, stringOf(hint), error)
+      return storeMissing(problem, stringOf(hint), error)
     case '22023':
       return fail('store-state', { problem, hint: stringOf(hint) }, error)
     // No disk space, or no quota: of a server, or of an embedded database.
@@ -127,8 +127,8 @@ const wayOut = (ways: WaysOut, problem: string, hint: string): string => {
   return found ?? ''
 }
 
-export const refused = (problem: string, hint: string, cause?: unknown): CordonError =>
+export const storeRefused = (problem: string, hint: string, cause?: unknown): CordonError =>
   fail('store-refused', { problem, fix: wayOut(REFUSED, problem, hint) }, cause)
 
-export const missing = (problem: string, hint = '', cause?: unknown): CordonError =>
+export const storeMissing = (problem: string, hint = '', cause?: unknown): CordonError =>
   fail('store-missing', { problem, fix: wayOut(MISSING, problem, hint) }, cause)

@@ -50,7 +50,15 @@ import {
   text,
   toolKey,
 } from './field.js'
-import { BY, EVERYBODY, READ, change, isChangeOfIt, listOfTeam, operation } from './operation.js'
+import {
+  WRITE_AS,
+  EVERYBODY,
+  READ_AS_MEMBER,
+  operationWithoutAnswer,
+  isChangeOfIt,
+  listOfTeam,
+  operation,
+} from './operation.js'
 
 const MOST_ROWS = 1000
 const MOST_CLAIMS = 100
@@ -73,7 +81,7 @@ const REQUEST = {
 
 export const CALLS = {
   listQuestions: operation({
-    ...READ,
+    ...READ_AS_MEMBER,
     path: '/v1/teams/{team}/approvals',
     summary: 'pending questions: agents take turns, each with its oldest first; the next page is after the last id',
     fields: {
@@ -90,7 +98,7 @@ export const CALLS = {
       listQuestions(asking, withoutUndefined({ ...filter, olderMs: inMs(olderSeconds) })),
   }),
   showQuestion: operation({
-    ...READ,
+    ...READ_AS_MEMBER,
     path: '/v1/approvals/{id}',
     summary: 'a question with everything that would run, by its id or that of its call',
     fields: { id: id() },
@@ -98,7 +106,7 @@ export const CALLS = {
     perform: (asking, given) => showQuestion(asking, given.id),
   }),
   approve: operation({
-    ...BY.operator,
+    ...WRITE_AS.operator,
     path: '/v1/approvals/{id}/approve',
     summary: 'approves exactly the arguments with this hash; callers cannot approve their own calls',
     fields: { id: id(), shownHash: hash(), reason: optional(text(2000)) },
@@ -108,7 +116,7 @@ export const CALLS = {
     }),
   }),
   reject: operation({
-    ...BY.operator,
+    ...WRITE_AS.operator,
     path: '/v1/approvals/{id}/reject',
     summary: 'rejects a question, with the reason',
     fields: { id: id(), reason: filledText(2000) },
@@ -122,7 +130,7 @@ export const CALLS = {
     listStandingApprovals,
   ),
   approveInAdvance: operation({
-    ...BY.operator,
+    ...WRITE_AS.operator,
     path: '/v1/teams/{team}/standing-approvals',
     summary: 'approves calls in advance: arguments that fit this schema, this often, for this long',
     fields: {
@@ -143,8 +151,8 @@ export const CALLS = {
       }),
     }),
   }),
-  revokeStandingApproval: change({
-    ...BY.operatorOrAdmin,
+  revokeStandingApproval: operationWithoutAnswer({
+    ...WRITE_AS.operatorOrAdmin,
     method: 'DELETE',
     path: '/v1/standing-approvals/{id}',
     summary: 'revokes a standing approval',
@@ -152,7 +160,7 @@ export const CALLS = {
     perform: (asking, given) => callProcedure(asking, 'fn_revoke_standing_approval', { id: given.id }),
   }),
   invoke: operation({
-    ...BY.agent,
+    ...WRITE_AS.agent,
     path: '/v1/teams/{team}/invocations',
     summary: 'asks for a call, as the caller',
     fields: { ...REQUEST, request: optional(id()), dispatch: optional(oneOf('runners', 'caller')) },
@@ -171,7 +179,7 @@ export const CALLS = {
     },
   }),
   begin: operation({
-    ...BY.agent,
+    ...WRITE_AS.agent,
     path: '/v1/runners/{runner}/calls',
     summary: 'asks for a call that the caller runs itself, and claims it unless people have to be asked',
     fields: {
@@ -190,7 +198,7 @@ export const CALLS = {
       }),
   }),
   listInvocations: operation({
-    ...READ,
+    ...READ_AS_MEMBER,
     path: '/v1/teams/{team}/invocations',
     summary: 'calls, newest first, without input and output: an agent sees its own',
     fields: {
@@ -206,7 +214,7 @@ export const CALLS = {
     perform: listInvocations,
   }),
   findInvocation: operation({
-    ...READ,
+    ...READ_AS_MEMBER,
     path: '/v1/invocations/{id}',
     summary: 'a call',
     fields: { id: id() },
@@ -215,7 +223,7 @@ export const CALLS = {
     perform: (asking, given) => requireInvocation(asking, given.id),
   }),
   readOutput: operation({
-    ...READ,
+    ...READ_AS_MEMBER,
     path: '/v1/invocations/{id}/output',
     summary: 'recent output of a running call, after a mark; the whole output is in its result',
     fields: { id: id(), after: optional(outputMark()) },
@@ -239,15 +247,15 @@ export const CALLS = {
     perform: (asking, given) => explainInvocation(asking, given.id),
   }),
   cancelInvocation: operation({
-    ...BY.starter,
+    ...WRITE_AS.starter,
     path: '/v1/invocations/{id}/cancel',
     summary: 'cancels a call; a running one is asked to end',
     fields: { id: id(), reason: optional(text(2000)) },
     answer: THE_STATUS,
     perform: async (asking, given) => ({ status: await cancelInvocation(asking, given.id, given.reason) }),
   }),
-  heartbeat: change({
-    ...BY.runner,
+  heartbeat: operationWithoutAnswer({
+    ...WRITE_AS.runner,
     path: '/v1/runners/{runner}/heartbeat',
     summary: 'reports that a runner is alive, and which mechanisms its host has',
     fields: {
@@ -261,7 +269,7 @@ export const CALLS = {
       sendHeartbeat(asking, withoutUndefined({ name: runner, labels, holds, isDraining, leaseMs })),
   }),
   claim: operation({
-    ...BY.runner,
+    ...WRITE_AS.runner,
     path: '/v1/runners/{runner}/claims',
     summary: 'claims approved calls for a runner, each for one; an agent claims its own by their id',
     fields: { runner: runnerName(), id: optional(id()), most: optional(whole(1, MOST_CLAIMS)) },
@@ -269,8 +277,8 @@ export const CALLS = {
     perform: (asking, { runner, id: wanted, most = 1 }) =>
       claimInvocations(asking, runner, wanted === undefined ? { most } : { id: wanted }),
   }),
-  appendOutput: change({
-    ...BY.runner,
+  appendOutput: operationWithoutAnswer({
+    ...WRITE_AS.runner,
     path: '/v1/invocations/{id}/output',
     summary: 'appends output of a call, with the fence of its claim',
     fields: {
@@ -283,8 +291,8 @@ export const CALLS = {
     perform: (asking, { id: of, fence: claimed, stream, content, skipped = 0 }) =>
       appendOutput(asking, { id: of, fence: claimed }, { stream, content, skipped }),
   }),
-  complete: change({
-    ...BY.runner,
+  complete: operationWithoutAnswer({
+    ...WRITE_AS.runner,
     path: '/v1/invocations/{id}/completion',
     summary: 'the result of a call, once, with the fence of its claim',
     takesAnyDouble: true,

@@ -2,7 +2,7 @@
 import type { Read, Shapes } from 'cordon/shapes'
 
 import { CALLS } from './calls.js'
-import type { Operation, Told } from './operation.js'
+import type { Operation, JsonOf } from './operation.js'
 import { PEOPLE } from './people.js'
 import { RECORD } from './record.js'
 import { RUNS } from './runs.js'
@@ -13,9 +13,9 @@ export const OPERATIONS = { ...PEOPLE, ...TOOLS, ...CALLS, ...RUNS, ...RECORD } 
 export type OperationName = keyof typeof OPERATIONS
 
 /** The fields of any request, by their names. */
-export type Given = Readonly<Record<string, unknown>>
-export type GivenTo<Name extends OperationName> = Read<(typeof OPERATIONS)[Name]['fields']>
-export type AnswerOf<Name extends OperationName> = Told<Awaited<ReturnType<(typeof OPERATIONS)[Name]['perform']>>>
+export type RequestFields = Readonly<Record<string, unknown>>
+export type RequestOf<Name extends OperationName> = Read<(typeof OPERATIONS)[Name]['fields']>
+export type AnswerOf<Name extends OperationName> = JsonOf<Awaited<ReturnType<(typeof OPERATIONS)[Name]['perform']>>>
 
 export type AnyOperation = Operation<Shapes, unknown>
 export const operationOf = (name: OperationName): AnyOperation => OPERATIONS[name] as unknown as AnyOperation

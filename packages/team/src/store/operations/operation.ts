@@ -11,10 +11,10 @@ import { name } from './field.js'
 
 export interface Growth<Given extends Shapes, Answer> {
   /** Each with the mark to go on after. */
-  readonly items: (answer: Told<Answer>) => readonly { readonly mark: string; readonly item: object }[]
+  readonly items: (answer: JsonOf<Answer>) => readonly { readonly mark: string; readonly item: object }[]
   readonly goOn: (given: Read<Given>, mark: string) => Read<Given>
   /** The last item, once nothing more comes. */
-  readonly end: (answer: Told<Answer>) => object | undefined
+  readonly end: (answer: JsonOf<Answer>) => object | undefined
 }
 
 /** A request to the registry, in the same words for the command line, a runtime and a server. */
@@ -28,7 +28,7 @@ export interface Operation<Given extends Shapes, Answer> {
   /** Who may use it through a server; `owner`: only the owner of the store. The database decides again. */
   readonly who: readonly MemberKind[] | 'owner'
   readonly fields: Given
-  readonly answer: Shape<Told<Answer>>
+  readonly answer: Shape<JsonOf<Answer>>
   /** Whether a notification of the database (`markOf` an id) may change the answer. Without it nobody can wait. */
   readonly isAbout?: (given: Read<Given>, notification: string, channel: Channel) => boolean
   /** For an answer that grows: clients can follow it (`Accept: text/event-stream`). */
@@ -45,7 +45,7 @@ export const operation = <const Given extends Shapes, Answer>(
 ): Operation<Given, Answer> => declared
 
 /** An operation that answers nothing. */
-export const change = <const Given extends Shapes>(
+export const operationWithoutAnswer = <const Given extends Shapes>(
   declared: Omit<Operation<Given, void>, 'answer'>,
 ): Operation<Given, void> => ({ ...declared, answer: NOTHING })
 
@@ -55,10 +55,10 @@ export const isChangeOfIt = (given: { readonly id: string }, notification: strin
 
 export const EVERYBODY: readonly MemberKind[] = ['admin', 'operator', 'agent', 'runner']
 
-export const READ = { method: 'GET', role: 'cordon_agent', who: EVERYBODY } as const
-export const READ_LOG = { method: 'GET', role: 'cordon_operator', who: ['admin', 'operator'] } as const
+export const READ_AS_MEMBER = { method: 'GET', role: 'cordon_agent', who: EVERYBODY } as const
+export const READ_AS_AUDITOR = { method: 'GET', role: 'cordon_operator', who: ['admin', 'operator'] } as const
 /** Changes. Some are made with another method. */
-export const BY = {
+export const WRITE_AS = {
   admin: { method: 'POST', role: 'cordon_admin', who: ['admin'] },
   operator: { method: 'POST', role: 'cordon_operator', who: ['operator'] },
   operatorOrAdmin: { method: 'POST', role: 'cordon_operator', who: ['operator', 'admin'] },
@@ -73,11 +73,11 @@ export const BY = {
 export const listOfTeam = <Item>(
   what: string,
   summary: string,
-  item: Shape<Told<Item>>,
+  item: Shape<JsonOf<Item>>,
   perform: (asking: Queryable, team: string) => Promise<readonly Item[]>,
 ): Operation<{ readonly team: Shape<string> }, readonly Item[]> =>
   operation<{ readonly team: Shape<string> }, readonly Item[]>({
-    ...READ,
+    ...READ_AS_MEMBER,
     path: `/v1/teams/{team}/${what}`,
     summary,
     fields: { team: name() },
@@ -86,10 +86,10 @@ export const listOfTeam = <Item>(
   })
 
 /** An answer as JSON. */
-export type Told<Value> = Value extends Date
+export type JsonOf<Value> = Value extends Date
   ? string
   : Value extends readonly (infer Item)[]
-    ? readonly Told<Item>[]
+    ? readonly JsonOf<Item>[]
     : Value extends object
-      ? { readonly [Key in keyof Value]: Told<Value[Key]> }
+      ? { readonly [Key in keyof Value]: JsonOf<Value[Key]> }
       : Value

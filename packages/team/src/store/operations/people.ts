@@ -33,7 +33,15 @@ import {
 } from '../registry/team-answers.js'
 import { createToken, listTokens } from '../registry/tokens.js'
 import { boundedList, filledText, id, name, text, toolKey } from './field.js'
-import { BY, EVERYBODY, READ, READ_LOG, change, listOfTeam, operation } from './operation.js'
+import {
+  WRITE_AS,
+  EVERYBODY,
+  READ_AS_MEMBER,
+  READ_AS_AUDITOR,
+  operationWithoutAnswer,
+  listOfTeam,
+  operation,
+} from './operation.js'
 
 const LONGEST_DAYS = 365
 const LONGEST_SEALED = 100_000
@@ -42,15 +50,15 @@ const LONGEST_SPAN_SECONDS = 366 * 86_400
 
 export const PEOPLE = {
   whoAmI: operation({
-    ...READ,
+    ...READ_AS_MEMBER,
     path: '/v1/me',
     summary: 'the caller and their teams',
     fields: {},
     answer: SELF,
     perform: findSelf,
   }),
-  foundTeam: change({
-    ...BY.owner,
+  foundTeam: operationWithoutAnswer({
+    ...WRITE_AS.owner,
     path: '/v1/teams',
     summary: 'creates a team with its first admin',
     fields: { team: name(), admin: name() },
@@ -60,15 +68,15 @@ export const PEOPLE = {
     },
   }),
   listMembers: listOfTeam('members', 'members of a team', MEMBER, listMembers),
-  addMember: change({
-    ...BY.admin,
+  addMember: operationWithoutAnswer({
+    ...WRITE_AS.admin,
     path: '/v1/teams/{team}/members',
     summary: 'adds somebody to a team',
     fields: { team: name(), actor: name(), kind: MEMBER_KIND },
     perform: (asking, { team, actor, kind: as }) => addMember(asking, team, actor, as),
   }),
-  removeMember: change({
-    ...BY.admin,
+  removeMember: operationWithoutAnswer({
+    ...WRITE_AS.admin,
     method: 'DELETE',
     path: '/v1/teams/{team}/members/{actor}/{kind}',
     summary: 'removes somebody from a team; their tokens end with their last kind',
@@ -76,8 +84,8 @@ export const PEOPLE = {
     perform: (asking, { team, actor, kind: as }) => removeMember(asking, team, actor, as),
   }),
   listStops: listOfTeam('stops', 'stops', STOP, listStops),
-  stop: change({
-    ...BY.operatorOrAdmin,
+  stop: operationWithoutAnswer({
+    ...WRITE_AS.operatorOrAdmin,
     path: '/v1/teams/{team}/stops',
     summary: 'stops a team, or one agent, tool or profile of it: kill refuses calls, pause starts none',
     fields: {
@@ -92,8 +100,8 @@ export const PEOPLE = {
       await callProcedure(asking, 'fn_stop', { owner, state, reason, scope, subject })
     },
   }),
-  resume: change({
-    ...BY.operatorOrAdmin,
+  resume: operationWithoutAnswer({
+    ...WRITE_AS.operatorOrAdmin,
     method: 'DELETE',
     path: '/v1/teams/{team}/stops/{scope}',
     summary: 'ends a stop',
@@ -101,8 +109,8 @@ export const PEOPLE = {
     perform: (asking, { team, ...stop }) => resumeTeam(asking, team, stop),
   }),
   listProfiles: listOfTeam('profiles', 'profiles: which tools they allow', PROFILE, listProfiles),
-  setProfile: change({
-    ...BY.admin,
+  setProfile: operationWithoutAnswer({
+    ...WRITE_AS.admin,
     path: '/v1/teams/{team}/profiles',
     summary: 'makes or changes a profile: allow ∩ groups − deny',
     fields: {
@@ -118,8 +126,8 @@ export const PEOPLE = {
     perform: (asking, { team, ...profile }) => setProfile(asking, team, profile),
   }),
   listBudgets: listOfTeam('budgets', 'budgets of agents and profiles', BUDGET, listBudgets),
-  setBudget: change({
-    ...BY.admin,
+  setBudget: operationWithoutAnswer({
+    ...WRITE_AS.admin,
     path: '/v1/teams/{team}/budgets',
     summary: 'limits the calls or the cost in a period',
     fields: {
@@ -136,8 +144,8 @@ export const PEOPLE = {
       await callProcedure(asking, 'fn_set_budget', { owner, scope, subject, span, maxCalls, maxCost })
     },
   }),
-  removeBudget: change({
-    ...BY.admin,
+  removeBudget: operationWithoutAnswer({
+    ...WRITE_AS.admin,
     method: 'DELETE',
     path: '/v1/teams/{team}/budgets/{scope}/{subject}/{seconds}',
     summary: 'removes the budget of an agent or a profile for a period of so many seconds',
@@ -151,8 +159,8 @@ export const PEOPLE = {
       callProcedure(asking, 'fn_remove_budget', { owner, scope, subject, span: milliseconds(seconds * 1000) }),
   }),
   listLimits: listOfTeam('limits', 'limits of pending questions that an admin set', WAITING_LIMIT, listLimits),
-  limitWaiting: change({
-    ...BY.admin,
+  limitWaiting: operationWithoutAnswer({
+    ...WRITE_AS.admin,
     path: '/v1/teams/{team}/limits',
     summary: 'limits the pending questions of one agent, or of each; without a number the default applies',
     fields: { team: name(), agent: optional(name()), waiting: optional(whole(0, MOST_WAITING)) },
@@ -163,18 +171,18 @@ export const PEOPLE = {
   }),
   listCredentials: {
     ...listOfTeam('credentials', 'stored credentials, without their values', CREDENTIAL, listCredentials),
-    ...READ_LOG,
+    ...READ_AS_AUDITOR,
   },
-  storeCredential: change({
-    ...BY.admin,
+  storeCredential: operationWithoutAnswer({
+    ...WRITE_AS.admin,
     path: '/v1/teams/{team}/credentials',
     summary: 'stores a credential, sealed with a key that the store does not have',
     fields: { team: name(), ref: name(), sealed: filledText(LONGEST_SEALED), keyId: filledText(16) },
     perform: (asking, { team: owner, ref, sealed, keyId }) =>
       callProcedure(asking, 'fn_store_credential', { owner, ref, sealed, keyId }),
   }),
-  removeCredential: change({
-    ...BY.admin,
+  removeCredential: operationWithoutAnswer({
+    ...WRITE_AS.admin,
     method: 'DELETE',
     path: '/v1/teams/{team}/credentials/{ref}',
     summary: 'removes a credential',
@@ -191,14 +199,14 @@ export const PEOPLE = {
     role: 'cordon_admin',
   },
   createToken: operation({
-    ...BY.admin,
+    ...WRITE_AS.admin,
     path: '/v1/teams/{team}/tokens',
     summary: 'creates a token for a member; it is shown once',
     fields: { team: name(), actor: name(), label: optional(text(200)), days: optional(whole(1, LONGEST_DAYS)) },
     answer: NEW_TOKEN,
     perform: (asking, { team, actor, ...more }) => createToken(asking, team, actor, more),
   }),
-  revokeToken: change({
+  revokeToken: operationWithoutAnswer({
     method: 'DELETE',
     path: '/v1/tokens/{id}',
     summary: 'revokes a token: by an admin or its member',

@@ -1,11 +1,11 @@
 // Operations on the audit log: read after a mark, verify, prune.
 import { list, optional, whole } from 'cordon/shapes'
 
-import { DROPPED, RECORD_PAGE, RECORD_PROBLEM } from '../registry/call-answers.js'
+import { DROPPED_PARTITIONS, RECORD_PAGE, RECORD_PROBLEM } from '../registry/call-answers.js'
 import type { RecordProblem } from '../registry/call-answers.js'
 import { readRecord } from '../registry/record.js'
 import { name, text } from './field.js'
-import { BY, READ_LOG, operation } from './operation.js'
+import { WRITE_AS, READ_AS_AUDITOR, operation } from './operation.js'
 
 const MOST_ENTRIES = 5000
 const LONGEST_DAYS = 36_500
@@ -14,7 +14,7 @@ const LONG_MS = 600_000
 
 export const RECORD = {
   readRecord: operation({
-    ...READ_LOG,
+    ...READ_AS_AUDITOR,
     path: '/v1/teams/{team}/record',
     summary: 'entries of the audit log after a mark, and the next mark',
     fields: {
@@ -28,7 +28,7 @@ export const RECORD = {
     perform: readRecord,
   }),
   verifyRecord: operation({
-    ...READ_LOG,
+    ...READ_AS_AUDITOR,
     path: '/v1/record/problems',
     summary: 'problems of the audit logs of your teams; an empty list means that they are intact',
     fields: {},
@@ -38,11 +38,11 @@ export const RECORD = {
       query('select owner, chain, sequence::text, problem from agents.fn_verify_audit()'),
   }),
   dropOldRecords: operation({
-    ...BY.owner,
+    ...WRITE_AS.owner,
     path: '/v1/record/retention',
     summary: 'removes older calls and entries, one partition at a time',
     fields: { keepDays: whole(1, LONGEST_DAYS) },
-    answer: DROPPED,
+    answer: DROPPED_PARTITIONS,
     longestMs: LONG_MS,
     perform: async ({ query }, { keepDays }) => {
       const statement = 'select agents.fn_drop_old_partitions(make_interval(days => $1)) as part'

@@ -4,7 +4,7 @@ import { list, oneOf, optional, whole } from 'cordon/shapes'
 import { RUN_STATES, SHOWN_RUN, TEAM_RUN, THE_ID, THE_RUN_STATUS } from '../registry/call-answers.js'
 import { cancelRun, listRuns, showRun, startRun } from '../registry/team-runs.js'
 import { boundedMapping, filledText, id, name, text } from './field.js'
-import { BY, READ, isChangeOfIt, operation } from './operation.js'
+import { WRITE_AS, READ_AS_MEMBER, isChangeOfIt, operation } from './operation.js'
 
 const MOST_PEOPLE = 20
 const MOST_ROWS = 1000
@@ -12,7 +12,7 @@ const LONGEST_SECONDS = 30 * 86_400
 
 export const RUNS = {
   startRun: operation({
-    ...BY.starter,
+    ...WRITE_AS.starter,
     path: '/v1/teams/{team}/runs',
     summary: 'starts a run: people are asked about its plan, and calls can use the run once it is approved',
     fields: {
@@ -28,7 +28,7 @@ export const RUNS = {
     }),
   }),
   listRuns: operation({
-    ...READ,
+    ...READ_AS_MEMBER,
     path: '/v1/teams/{team}/runs',
     summary: 'runs of a team, newest first',
     fields: { team: name(), status: optional(oneOf(...RUN_STATES)), most: optional(whole(1, MOST_ROWS)) },
@@ -36,7 +36,7 @@ export const RUNS = {
     perform: listRuns,
   }),
   showRun: operation({
-    ...READ,
+    ...READ_AS_MEMBER,
     path: '/v1/runs/{id}',
     summary: 'a run with its plan, its answers and its calls; approve and reject take its id',
     fields: { id: id() },
@@ -45,7 +45,7 @@ export const RUNS = {
     perform: (asking, given) => showRun(asking, given.id),
   }),
   cancelRun: operation({
-    ...BY.starter,
+    ...WRITE_AS.starter,
     path: '/v1/runs/{id}/cancel',
     summary: 'ends a run and its open calls: by the member who started it, an operator or an admin',
     fields: { id: id(), reason: optional(text(2000)) },

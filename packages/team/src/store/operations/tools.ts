@@ -12,9 +12,9 @@ import {
   revokeTool,
 } from '../registry/registry.js'
 import { callProcedure } from '../registry/statements.js'
-import { ASSIGNMENT, AUTH_METHODS, EGRESS_CLASS, PRICED, TOOL, TOOL_STATUS } from '../registry/team-answers.js'
+import { ASSIGNMENT, AUTH_METHODS, EGRESS_CLASS, PRICED_UNITS, TOOL, TOOL_STATUS } from '../registry/team-answers.js'
 import { boundedList, boundedMapping, name, text, toolKey } from './field.js'
-import { BY, READ, change, listOfTeam, operation } from './operation.js'
+import { WRITE_AS, READ_AS_MEMBER, operationWithoutAnswer, listOfTeam, operation } from './operation.js'
 
 const MOST_APPROVALS = 20
 const MOST_VERSIONS = 2_147_483_647
@@ -22,7 +22,7 @@ const MOST_VERSIONS = 2_147_483_647
 export const TOOLS = {
   listTools: listOfTeam('tools', 'tools of a team', TOOL, listTools),
   showTool: operation({
-    ...READ,
+    ...READ_AS_MEMBER,
     path: '/v1/teams/{team}/tools/{tool}',
     summary: 'one tool',
     fields: { team: name(), tool: toolKey() },
@@ -30,7 +30,7 @@ export const TOOLS = {
     perform: (asking, { team, tool }) => requireTool(asking, team, tool),
   }),
   registerTool: operation({
-    ...BY.admin,
+    ...WRITE_AS.admin,
     path: '/v1/teams/{team}/tools',
     summary: 'registers a tool, or its next version',
     fields: {
@@ -53,7 +53,9 @@ export const TOOLS = {
       needsBoundary: optional(boundedList(text(128))),
       approvalsNeeded: optional(whole(1, MOST_APPROVALS)),
       expectedCost: optional(amount()),
-      prices: optional(valuesOf(amount(), PRICED, `a mapping of ${PRICED.join(', ')} to numbers, at least 0`)),
+      prices: optional(
+        valuesOf(amount(), PRICED_UNITS, `a mapping of ${PRICED_UNITS.join(', ')} to numbers, at least 0`),
+      ),
     },
     answer: TOOL,
     perform: async (asking, { team, ...tool }) => {
@@ -61,16 +63,16 @@ export const TOOLS = {
       return requireTool(asking, team, tool.key)
     },
   }),
-  setToolStatus: change({
-    ...BY.admin,
+  setToolStatus: operationWithoutAnswer({
+    ...WRITE_AS.admin,
     path: '/v1/teams/{team}/tools/{tool}/status',
     summary: 'sets the status; a disabled tool cannot be called, and its approved calls do not run',
     fields: { team: name(), tool: toolKey(), status: TOOL_STATUS },
     perform: async (asking, { team, tool, status }) =>
       callProcedure(asking, 'fn_set_tool_status', { tool: (await requireTool(asking, team, tool)).id, status }),
   }),
-  approveTool: change({
-    ...BY.operator,
+  approveTool: operationWithoutAnswer({
+    ...WRITE_AS.operator,
     path: '/v1/teams/{team}/tools/{tool}/approval',
     summary: 'lets agents call a version that may do more than the last usable one',
     fields: { team: name(), tool: toolKey(), version: whole(1, MOST_VERSIONS), reason: optional(text(1000)) },
@@ -78,8 +80,8 @@ export const TOOLS = {
       approveTool(asking, (await requireTool(asking, team, tool)).id, version, reason),
   }),
   listAssignments: listOfTeam('assignments', 'which agent may call which tool', ASSIGNMENT, listAssignments),
-  assignTool: change({
-    ...BY.admin,
+  assignTool: operationWithoutAnswer({
+    ...WRITE_AS.admin,
     path: '/v1/teams/{team}/assignments',
     summary: 'lets an agent call a tool',
     fields: { team: name(), agent: name(), tool: toolKey(), profile: optional(name()) },
@@ -89,8 +91,8 @@ export const TOOLS = {
       return assignTool(asking, agent, id, profile)
     },
   }),
-  revokeTool: change({
-    ...BY.admin,
+  revokeTool: operationWithoutAnswer({
+    ...WRITE_AS.admin,
     method: 'DELETE',
     path: '/v1/teams/{team}/assignments/{agent}/{tool}',
     summary: 'ends an assignment',

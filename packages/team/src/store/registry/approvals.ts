@@ -1,6 +1,6 @@
 // Questions to people about calls and runs, their answers, and standing approvals.
 import type { Queryable } from '../engine.js'
-import { missing } from '../engine/sql-error.js'
+import { storeMissing } from '../engine/sql-error.js'
 import { QUESTION, STANDING_APPROVAL, VOTE } from './call-answers.js'
 import type { ListedQuestion, ShownQuestion, Vote } from './call-answers.js'
 import { approveInvocation, inputTextOf, rejectInvocation, requireInvocation } from './invocations.js'
@@ -66,7 +66,7 @@ export const listQuestions = async (
     after !== undefined &&
     (await query('select from agents.approvals where id = $1', [after])).length === 0
   )
-    throw missing(`there is no question ${after}, or it is not yours to see`, 'begin with the first page again')
+    throw storeMissing(`there is no question ${after}, or it is not yours to see`, 'begin with the first page again')
   return page
 }
 
@@ -77,7 +77,7 @@ export const showQuestion = async ({ query }: Queryable, id: string): Promise<Sh
       'by a.created_at desc limit 1',
     [id],
   )
-  if (question === undefined) throw missing(`nothing is asked about ${id}, or it is not yours to see`)
+  if (question === undefined) throw storeMissing(`nothing is asked about ${id}, or it is not yours to see`)
   const votes = await query<Vote>(
     `select ${VOTE_COLUMNS} from agents.approval_votes v where v.approval_id = $1 order by v.at`,
     [question.id],

@@ -1,7 +1,7 @@
 // Calls, questions, runs and the audit log as the registry answers them: their types, and the schemas of the API.
 import { anything, called, count, fields, list, mapping, number, oneOf, orNull, text, yesOrNo } from 'cordon/shapes'
 
-import { EGRESS_CLASS, TOOL, aTime, anId, digits, named } from './team-answers.js'
+import { EGRESS_CLASS, TOOL, aTime, anId, digits, namedFields } from './team-answers.js'
 import type { RowOf } from './team-answers.js'
 
 export const INVOCATION_STATES = [
@@ -60,9 +60,9 @@ const CALL_PARTS = {
   costDeviates: orNull(yesOrNo()),
 }
 /** A call without the parts that may be large, and with the beginning of its error. */
-export const LISTED_CALL = named('ListedCall', CALL_PARTS)
+export const LISTED_CALL = namedFields('ListedCall', CALL_PARTS)
 export type ListedCall = RowOf<typeof LISTED_CALL>
-export const INVOCATION = named('Invocation', {
+export const INVOCATION = namedFields('Invocation', {
   ...CALL_PARTS,
   input: anything(),
   output: anything(),
@@ -99,7 +99,7 @@ const QUESTION_PARTS = {
 }
 export const QUESTION = fields(QUESTION_PARTS)
 
-export const VOTE = named('Vote', {
+export const VOTE = namedFields('Vote', {
   voter: text(),
   verdict: oneOf('approve', 'reject'),
   reason: orNull(text()),
@@ -112,10 +112,10 @@ export const VOTE = named('Vote', {
 export type Vote = RowOf<typeof VOTE>
 
 /** `waiting`: how many questions of the same agent wait in the team. */
-export const LISTED_QUESTION = named('Question', { ...QUESTION_PARTS, waiting: count() })
+export const LISTED_QUESTION = namedFields('Question', { ...QUESTION_PARTS, waiting: count() })
 export type ListedQuestion = RowOf<typeof LISTED_QUESTION>
 /** Everything that somebody has to see before they answer. */
-export const SHOWN_QUESTION = named('ShownQuestion', {
+export const SHOWN_QUESTION = namedFields('ShownQuestion', {
   question: fields({ ...QUESTION_PARTS, status: text() }),
   votes: list(VOTE),
   invocation: orNull(INVOCATION),
@@ -127,7 +127,7 @@ export const SHOWN_QUESTION = named('ShownQuestion', {
 })
 export type ShownQuestion = RowOf<typeof SHOWN_QUESTION>
 
-export const TEAM_RUN = named('TeamRun', {
+export const TEAM_RUN = namedFields('TeamRun', {
   id: anId(),
   owner: text(),
   name: text(),
@@ -138,7 +138,7 @@ export const TEAM_RUN = named('TeamRun', {
   createdAt: aTime(),
 })
 export type TeamRun = RowOf<typeof TEAM_RUN>
-export const SHOWN_RUN = named('ShownRun', {
+export const SHOWN_RUN = namedFields('ShownRun', {
   run: TEAM_RUN,
   planText: text(),
   question: fields({ ...QUESTION_PARTS, status: text() }),
@@ -151,7 +151,7 @@ export const SHOWN_RUN = named('ShownRun', {
 export type ShownRun = RowOf<typeof SHOWN_RUN>
 export const THE_RUN_STATUS = fields({ status: oneOf(...RUN_STATES) })
 
-export const STANDING_APPROVAL = named('StandingApproval', {
+export const STANDING_APPROVAL = namedFields('StandingApproval', {
   id: anId(),
   tool: text(),
   toolVersion: count(),
@@ -164,7 +164,7 @@ export const STANDING_APPROVAL = named('StandingApproval', {
 })
 
 export const OUTPUT_STREAM = oneOf('stdout', 'stderr', 'progress')
-export const OUTPUT_PAGE = named('OutputPage', {
+export const OUTPUT_PAGE = namedFields('OutputPage', {
   /** `skipped`: characters before the chunk that are not shown. */
   chunks: list(fields({ stream: OUTPUT_STREAM, content: text(), skipped: count(), mark: text() })),
   /** The mark to go on after. It is the same as before where there is nothing new. */
@@ -174,7 +174,7 @@ export const OUTPUT_PAGE = named('OutputPage', {
 })
 export type OutputPage = RowOf<typeof OUTPUT_PAGE>
 
-export const EXPLANATION = named('Explanation', {
+export const EXPLANATION = namedFields('Explanation', {
   invocation: INVOCATION,
   inputText: text(),
   /** Null where the tool has changed since the call was asked for. */
@@ -219,13 +219,13 @@ export const ENTRY = fields({
   previousHash: text(),
   hash: text(),
 })
-export const RECORD_PAGE = named('RecordPage', { entries: list(ENTRY), after: text() })
+export const RECORD_PAGE = namedFields('RecordPage', { entries: list(ENTRY), after: text() })
 export type RecordPage = RowOf<typeof RECORD_PAGE>
-export const RECORD_PROBLEM = named('RecordProblem', {
+export const RECORD_PROBLEM = namedFields('RecordProblem', {
   owner: text(),
   chain: count(),
   sequence: digits(),
   problem: text(),
 })
 export type RecordProblem = RowOf<typeof RECORD_PROBLEM>
-export const DROPPED = fields({ dropped: list(text()) })
+export const DROPPED_PARTITIONS = fields({ dropped: list(text()) })

@@ -2,7 +2,7 @@
 import { CordonError } from 'cordon/errors'
 
 import type { Queryable } from '../engine.js'
-import { missing } from '../engine/sql-error.js'
+import { storeMissing } from '../engine/sql-error.js'
 import { INVOCATION, LISTED_CALL } from './call-answers.js'
 import type { Invocation, InvocationStatus } from './call-answers.js'
 import { callFunction, callProcedure, columnsOf, jsonText, milliseconds } from './statements.js'
@@ -126,7 +126,7 @@ export const inputTextOf = async ({ query }: Queryable, id: string): Promise<str
   (await query<{ text: string }>(`select jsonb_pretty(input) as text ${BY_ID}`, [id]))[0]?.text
 
 const unknownInvocation = (id: string): CordonError =>
-  missing(`there is no invocation ${id}, or it is not yours to see`)
+  storeMissing(`there is no invocation ${id}, or it is not yours to see`)
 
 /** The hash is that of the shown arguments, so neither other arguments nor a later question is approved. */
 export const approveInvocation = (

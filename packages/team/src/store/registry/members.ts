@@ -3,7 +3,7 @@ import { nearestKey } from 'cordon/policy'
 
 import { fail } from '../../errors/errors.js'
 import type { Queryable } from '../engine.js'
-import { missing } from '../engine/sql-error.js'
+import { storeMissing } from '../engine/sql-error.js'
 import { thenRejectSuperseded } from './registry.js'
 import { callProcedure, listFrom } from './statements.js'
 import { BUDGET, MEMBER, PROFILE, STOP, WAITING_LIMIT } from './team-answers.js'
@@ -31,7 +31,7 @@ export const requireMember = async (
 ): Promise<void> => {
   const statement = 'select from agents.members where owner = $1 and actor = $2 and kind = $3'
   const [there] = await query(statement, [team, actor, kind])
-  if (there === undefined) throw missing(`${actor} is no ${kind} of ${team}`)
+  if (there === undefined) throw storeMissing(`${actor} is no ${kind} of ${team}`)
 }
 
 /** An existing team has admins, who add others. */
@@ -94,7 +94,7 @@ export const requireSubject = async (
   const names = (await query<{ name: string }>(NAMES[scope], [team])).map(({ name }) => name)
   if (names.includes(subject)) return
   const near = nearestKey(subject, names)
-  throw missing(`${team} has no ${scope} ${subject}`, near === undefined ? '' : `did you mean ${near}?`)
+  throw storeMissing(`${team} has no ${scope} ${subject}`, near === undefined ? '' : `did you mean ${near}?`)
 }
 
 export const resumeTeam = async (
@@ -109,7 +109,7 @@ export const resumeTeam = async (
         ? 'everything (cordon team resume)'
         : `${each.scope} ${each.subject} (cordon team resume --${each.scope} ${each.subject})`,
     )
-    throw missing(
+    throw storeMissing(
       `${scope === 'all' ? 'not everything' : `not the ${scope} ${subject}`} is stopped in ${team}`,
       others.length === 0 ? 'you can see no stops' : `these are stopped: ${others.join(', ')}`,
     )

@@ -1,7 +1,7 @@
 // The audit log of a team, after a mark.
 import { fail } from '../../errors/errors.js'
 import type { Queryable } from '../engine.js'
-import { refused } from '../engine/sql-error.js'
+import { storeRefused } from '../engine/sql-error.js'
 import { ENTRY } from './call-answers.js'
 import type { RecordPage } from './call-answers.js'
 import { columnsOf } from './statements.js'
@@ -46,7 +46,7 @@ const requireReader = async ({ query }: Queryable, team: string): Promise<void> 
     [team],
   )
   if (row?.may !== true)
-    throw refused(
+    throw storeRefused(
       `${row?.actor ?? 'this login'} is no admin or operator of ${team}`,
       'act as a member who is (--as NAME), or use their token',
     )

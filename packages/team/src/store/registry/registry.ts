@@ -4,7 +4,7 @@ import { beyond, describeWitness, parsePolicy, TOOL_KINDS } from 'cordon/policy'
 import type { ToolKind } from 'cordon/policy'
 
 import type { Queryable } from '../engine.js'
-import { missing } from '../engine/sql-error.js'
+import { storeMissing } from '../engine/sql-error.js'
 import type { Invocation } from './call-answers.js'
 import { callFunction, callProcedure, columnsOf, jsonText, listFrom } from './statements.js'
 import { ASSIGNMENT, TOOL } from './team-answers.js'
@@ -150,7 +150,7 @@ export const requireTool = async ({ query }: Queryable, owner: string, key: stri
     `select ${TOOL_COLUMNS} from agents.tools_registry where owner = $1 and key = $2`,
     [owner, key],
   )
-  if (found === undefined) throw missing(`${owner} has no tool ${key}`)
+  if (found === undefined) throw storeMissing(`${owner} has no tool ${key}`)
   return found
 }
 

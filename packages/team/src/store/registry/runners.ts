@@ -49,7 +49,7 @@ export interface Upkeep {
 }
 
 /** Expires old calls, and recovers those of silent runners. Any process may do it at any time. */
-export const keepUp = async ({ query }: Queryable, forgottenMs = LEASE_MS): Promise<Upkeep> => {
+export const maintainRegistry = async ({ query }: Queryable, forgottenMs = LEASE_MS): Promise<Upkeep> => {
   const [row] = await query<Upkeep>(
     'select agents.fn_expire_invocations() as expired, agents.fn_recover_lost_invocations() as recovered',
   )

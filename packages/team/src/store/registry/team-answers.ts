@@ -31,7 +31,7 @@ type Row<Value> = Value extends TimeText
 export type RowOf<Of> = Row<Shaped<Of>>
 
 /** A mapping with a schema of its own in the API. */
-export const named = <const Parts extends Shapes>(name: string, parts: Parts): Shape<Read<Parts>> =>
+export const namedFields = <const Parts extends Shapes>(name: string, parts: Parts): Shape<Read<Parts>> =>
   called(name, fields(parts))
 
 export const anId = (): Shape<string> => text({ format: 'uuid' })
@@ -47,19 +47,22 @@ export const NOTHING: Shape<void> = such('nothing', (value) => value === undefin
 /** How a tool authenticates to the service that it calls. */
 export const AUTH_METHODS = ['none', 'api_key', 'oauth', 'service_account'] as const
 /** What can have a price. A megabyte is 1,000,000 bytes, sent or received through the proxy. */
-export const PRICED = ['call', 'cpu_second', 'wall_second', 'megabyte'] as const
+export const PRICED_UNITS = ['call', 'cpu_second', 'wall_second', 'megabyte'] as const
 
 export const MEMBER_KIND = oneOf('admin', 'operator', 'agent', 'runner')
 export type MemberKind = Shaped<typeof MEMBER_KIND>
 export const SCOPE = oneOf('all', 'agent', 'tool', 'profile')
 export const EGRESS_CLASS = oneOf('none', 'read_only', 'write')
 export const TOOL_STATUS = oneOf('active', 'disabled', 'deprecated')
-export const SELF = named('Self', { actor: text(), teams: list(fields({ team: text(), kinds: list(MEMBER_KIND) })) })
+export const SELF = namedFields('Self', {
+  actor: text(),
+  teams: list(fields({ team: text(), kinds: list(MEMBER_KIND) })),
+})
 export type Self = RowOf<typeof SELF>
 
-export const MEMBER = named('Member', { actor: text(), kinds: list(MEMBER_KIND) })
+export const MEMBER = namedFields('Member', { actor: text(), kinds: list(MEMBER_KIND) })
 
-export const STOP = named('Stop', {
+export const STOP = namedFields('Stop', {
   scope: SCOPE,
   subject: text(),
   state: oneOf('kill', 'pause'),
@@ -69,7 +72,7 @@ export const STOP = named('Stop', {
 })
 export type Stop = RowOf<typeof STOP>
 
-export const PROFILE = named('Profile', {
+export const PROFILE = namedFields('Profile', {
   name: text(),
   allowTools: orNull(list(text())),
   denyTools: list(text()),
@@ -82,7 +85,7 @@ export const PROFILE = named('Profile', {
 export type Profile = RowOf<typeof PROFILE>
 
 /** A budget with its use in the current period. */
-export const BUDGET = named('Budget', {
+export const BUDGET = namedFields('Budget', {
   scope: oneOf('agent', 'profile'),
   subject: text(),
   seconds: number(),
@@ -96,12 +99,12 @@ export const BUDGET = named('Budget', {
 })
 
 /** How many questions of one agent may wait. Agent null: each agent of the team without a limit of its own. */
-export const WAITING_LIMIT = named('WaitingLimit', { agent: orNull(text()), waiting: count() })
+export const WAITING_LIMIT = namedFields('WaitingLimit', { agent: orNull(text()), waiting: count() })
 
-export const CREDENTIAL = named('Credential', { ref: text(), keyId: text(), storedBy: text(), storedAt: aTime() })
+export const CREDENTIAL = namedFields('Credential', { ref: text(), keyId: text(), storedBy: text(), storedAt: aTime() })
 export type StoredCredential = RowOf<typeof CREDENTIAL>
 
-export const ISSUED_TOKEN = named('IssuedToken', {
+export const ISSUED_TOKEN = namedFields('IssuedToken', {
   id: anId(),
   team: text(),
   actor: text(),
@@ -113,10 +116,10 @@ export const ISSUED_TOKEN = named('IssuedToken', {
   revokedAt: orNull(aTime()),
 })
 /** The token itself is answered only here. */
-export const NEW_TOKEN = named('NewToken', { id: anId(), token: text() })
+export const NEW_TOKEN = namedFields('NewToken', { id: anId(), token: text() })
 export type NewToken = RowOf<typeof NEW_TOKEN>
 
-export const TOOL = named('Tool', {
+export const TOOL = namedFields('Tool', {
   id: anId(),
   owner: text(),
   key: text(),
@@ -148,11 +151,11 @@ export const TOOL = named('Tool', {
   /** The expected cost of a call. Budgets count it until the call has ended. */
   expectedCost: orNull(number()),
   /** In any unit that the team counts in. The database computes the cost of a call from them. */
-  prices: orNull(valuesOf(number(), PRICED)),
+  prices: orNull(valuesOf(number(), PRICED_UNITS)),
 })
 export type RegisteredTool = RowOf<typeof TOOL>
 
-export const ASSIGNMENT = named('Assignment', {
+export const ASSIGNMENT = namedFields('Assignment', {
   agent: text(),
   tool: text(),
   profile: orNull(text()),

@@ -1,7 +1,7 @@
 // Runs of a team: a plan that people approve, and the calls that are made for it. Questions about runs are in
 // approvals.ts, with those about calls.
 import type { Queryable } from '../engine.js'
-import { missing } from '../engine/sql-error.js'
+import { storeMissing } from '../engine/sql-error.js'
 import { showQuestion } from './approvals.js'
 import { TEAM_RUN } from './call-answers.js'
 import type { ShownRun, TeamRun } from './call-answers.js'
@@ -51,7 +51,7 @@ const MOST_CALLS = 200
 
 export const showRun = async ({ query }: Queryable, id: string): Promise<ShownRun> => {
   const [run] = await query<TeamRun>(`select ${RUN_COLUMNS} from ${RUNS} where r.id = $1`, [id])
-  if (run === undefined) throw missing(`there is no run ${id}, or it is not yours to see`)
+  if (run === undefined) throw storeMissing(`there is no run ${id}, or it is not yours to see`)
   const { question, votes, run: shown } = await showQuestion({ query }, id)
   return {
     run,
