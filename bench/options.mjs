@@ -10,7 +10,7 @@ export const HELP = `usage: npm run bench -- [options]
   --store            measure only the store: calls per second on PostgreSQL and embedded, beside the same writes (by
                      pgbench); from approval to start; the same with a million old calls; first use of an embedded store
   --gateway          measure only requests through cordon mcp, against the same MCP server alone
-  --eslint           measure only what the rules of cordon/eslint add to a lint of 50,000 lines
+  --eslint           measure only what the rules of eslint-plugin-cordon add to a lint of 50,000 lines
   --walls            measure only cells inside bubblewrap and firejail, in containers, and WASI tools, each against
                      native cells and a bare spawn
   --hostile          measure only honest calls beside hostile tools in one runtime: ten minutes
