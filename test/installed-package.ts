@@ -1,11 +1,13 @@
-// The core and @cordon/mcp as npm lays them out in a project: in node_modules, with what they need beside them, and a
+// The core, @cordon/mcp and @cordon/adapters as npm lays them out in a project: in node_modules, with what they need beside them, and a
 // link in .bin.
 import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
-import { CORE, MCP, REPOSITORY } from './repository.js'
+import { ADAPTERS, CORE, MCP, REPOSITORY } from './repository.js'
 
-const BUILT = ['package.json', 'dist/bundle', 'dist/contents.json']
+const BUNDLE = ['package.json', 'dist/bundle']
+/** With the list of the files that are Cordon's own. */
+const BUILT = [...BUNDLE, 'dist/contents.json']
 /** The parts that run. The launcher was compiled here, as for a platform without a prebuilt one. */
 const PARTS = [...BUILT, 'bin', 'policies', 'build/cordon-cell', 'scripts/cache-code.mjs']
 
@@ -14,6 +16,7 @@ export const installPackage = (project: string): string => {
   const modules = join(project, 'node_modules')
   for (const part of PARTS) copy(join(CORE, part), join(modules, 'cordon', part))
   for (const part of BUILT) copy(join(MCP, part), join(modules, '@cordon', 'mcp', part))
+  for (const part of BUNDLE) copy(join(ADAPTERS, part), join(modules, '@cordon', 'adapters', part))
   for (const name of neededBy(MCP, new Set())) copy(join(REPOSITORY, 'node_modules', name), join(modules, name))
   mkdirSync(join(modules, '.bin'), { recursive: true })
   symlinkSync('../cordon/bin/cordon.js', join(modules, '.bin', 'cordon'))

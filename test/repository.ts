@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 
 export const REPOSITORY = fileURLToPath(new URL('..', import.meta.url)).replace(/\/$/, '')
 const PACKAGES = join(REPOSITORY, 'packages')
+export const ADAPTERS = join(PACKAGES, 'adapters')
 export const CORE = join(PACKAGES, 'core')
 export const MCP = join(PACKAGES, 'mcp')
 export const TEAM = join(PACKAGES, 'team')

@@ -157,7 +157,7 @@ describe('with Cordon as a package of the project', () => {
 
   const ownInProject = async (calls: readonly ToolCall[]) => {
     const { cordon } = await openNotes()
-    const entry = inProject('node_modules/cordon/dist/bundle/library/claude-agent.js')
+    const entry = inProject('node_modules/@cordon/adapters/dist/bundle/claude-agent.js')
     const installed = (await import(/* @vite-ignore */ pathToFileURL(entry).href)) as {
       claudeAgent: typeof claudeAgent
     }
@@ -179,19 +179,19 @@ describe('with Cordon as a package of the project', () => {
 
   test('Write and Edit cannot change what Cordon runs from, and change other files', async () => {
     writeFileSync(inProject('mine.js'), '// old\n')
-    const [program, yaml] = [inProject(PROGRAM), inProject('node_modules/yaml/package.json')]
+    const [program, dependency] = [inProject(PROGRAM), inProject('node_modules/smol-toml/package.json')]
     const write = (path: string) => ({ name: 'Write', input: { file_path: inProject(path), content: 'x' } })
     const edit = (path: string, from: string) => [
       { name: 'Read', input: { file_path: path } },
       { name: 'Edit', input: { file_path: path, old_string: from, new_string: '// new' } },
     ]
-    const before = [program, yaml].map((path) => readFileSync(path, 'utf8'))
+    const before = [program, dependency].map((path) => readFileSync(path, 'utf8'))
     const refused = await ownInProject([
-      ...[write('node_modules/cordon/bin/made.js'), write('node_modules/cordon/node_modules/yaml/index.js')],
-      ...[...edit(program, '#!/usr/bin/env node'), ...edit(yaml, '"name": "yaml"')],
+      ...[write('node_modules/cordon/bin/made.js'), write('node_modules/cordon/node_modules/smol-toml/index.js')],
+      ...[...edit(program, '#!/usr/bin/env node'), ...edit(dependency, '"name": "smol-toml"')],
     ])
     expect(refused.filter((text) => text.includes('may not write'))).toHaveLength(4)
-    expect([program, yaml].map((path) => readFileSync(path, 'utf8'))).toEqual(before)
+    expect([program, dependency].map((path) => readFileSync(path, 'utf8'))).toEqual(before)
     await ownInProject([write('node_modules/other.js'), ...edit(inProject('mine.js'), '// old')])
     expect(isMade(place, 'node_modules/other.js')).toBe(true)
     expect(readFileSync(inProject('mine.js'), 'utf8')).toBe('// new\n')

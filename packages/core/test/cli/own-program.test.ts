@@ -40,6 +40,7 @@ describe.each(['namespaces', 'landlock'])('in the form %s', (form) => {
     ['its program', `echo '// planted' >> ${PROGRAM}`],
     ['its code cache', 'echo planted > node_modules/cordon/dist/bundle/main.cjs.0.command-line.cache'],
     ['a package that it loads', `echo '// planted' >> node_modules/@cordon/mcp/package.json`],
+    ['a package that the agent loads', `echo '// planted' >> node_modules/@cordon/adapters/dist/bundle/ai.js`],
     ['what that package loads', `echo '// planted' >> node_modules/smol-toml/package.json`],
     ['a package that it would load', 'mkdir node_modules/@cordon/team'],
     ['a module in its own folder', 'mkdir -p node_modules/cordon/node_modules/@cordon/team'],

@@ -8,9 +8,11 @@ import { parseAbsolutePath } from '../../policy/index.js'
 
 import { linksOnTheWay } from './links-on-the-way.js'
 
-/** Optional packages that Cordon loads by itself if they are there. */
+/** The packages around the core. They too run outside of every cell, in the program that loads them. */
+const AROUND = ['@cordon/adapters', '@cordon/manifest', '@cordon/mcp', '@cordon/team', 'eslint-plugin-cordon']
+/** Optional packages that are loaded if they are there. */
 const LOADED_PEERS: Readonly<Record<string, readonly string[]>> = {
-  'cordon': ['@opentelemetry/api', '@cordon/manifest', '@cordon/mcp', '@cordon/team'],
+  'cordon': ['@opentelemetry/api', ...AROUND],
   '@cordon/manifest': ['typescript'],
 }
 /** Nothing of it is loaded. */
