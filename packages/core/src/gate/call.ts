@@ -20,10 +20,10 @@ export interface GateCall {
   readonly origin?: 'model' | 'command'
   /** The reason of the decision for a typed command. */
   readonly typed?: string
-  /** Rules that would allow it, ready to copy, if the caller knows better ones than the gate. */
-  readonly waysToAllow?: readonly string[]
+  /** Rules that would allow it, ready to copy, where the caller knows better ones than the gate. Not for permitted calls. */
+  readonly waysToAllow?: () => readonly string[]
   /** The same for a call that always needs approval. */
-  readonly waysToApprove?: readonly string[]
+  readonly waysToApprove?: () => readonly string[]
   readonly approvals?: readonly ApprovalGrant[]
   /** More than the policy of the tool, for this call: after a violation, on request, or no sandbox at all. */
   readonly widening?: Widening

@@ -174,10 +174,10 @@ export const waysToAllow = ({ rules, call }: Draft, source: DecisionSource): rea
     case 'hook':
       return ['see why the hook asks']
     case 'policy':
-      return call.waysToApprove ?? ['approve it, once or for this session']
+      return call.waysToApprove?.() ?? ['approve it, once or for this session']
     default:
       return (
-        call.waysToAllow ?? [
+        call.waysToAllow?.() ?? [
           `add a rule that allows the tool ${call.tool}, best with a condition`,
           'choose another mode',
         ]

@@ -126,7 +126,7 @@ const evaluate = ({ agent, call, message, given, environment }: HookRequest, ord
       input,
       count: createSessionCount({}),
       requestedBy: agent.name,
-      waysToAllow: [
+      waysToAllow: () => [
         `add to the rules in ${ruleFile}: - { effect: allow, tool: ${JSON.stringify(tool.name)}, because: say why }`,
       ],
     })

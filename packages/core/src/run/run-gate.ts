@@ -42,7 +42,6 @@ export const openRunGate = (prepared: PreparedRun): RunGate => {
   const sessionId = randomUUID()
   const input = inputOf(order, order.argv, environment['PATH'] ?? '')
   const gate = gateWith(prepared, prepared.ruleSets, sessionId)
-  const rule = renderRule(alwaysRule(input, 'say why'))
   const call: GateCall = {
     callId: randomUUID(),
     tool: RUN_TOOL,
@@ -51,13 +50,7 @@ export const openRunGate = (prepared: PreparedRun): RunGate => {
     requestedBy: RUN_TOOL,
     origin: 'command',
     typed: describeTyped(order),
-    waysToAllow: [
-      rule.length > LONGEST_ADVICE
-        ? `add a rule to ${prepared.ruleFile} that allows the tool ${RUN_TOOL} for such a command`
-        : `add to the rules in ${prepared.ruleFile}: ${rule}`,
-      'run it at a terminal, and answer there',
-      'choose another mode',
-    ],
+    waysToAllow: () => [ruleAdvice(input, prepared), 'run it at a terminal, and answer there', 'choose another mode'],
     approvals: (session?.kept ?? []).map(({ grant }) => grant),
   }
   return { gate, sessionId, call }
@@ -65,6 +58,13 @@ export const openRunGate = (prepared: PreparedRun): RunGate => {
 
 /** The words of a command may be megabytes. */
 const LONGEST_ADVICE = 4_000
+
+const ruleAdvice = (input: ReturnType<typeof inputOf>, { ruleFile }: PreparedRun): string => {
+  const rule = renderRule(alwaysRule(input, 'say why'))
+  return rule.length > LONGEST_ADVICE
+    ? `add a rule to ${ruleFile} that allows the tool ${RUN_TOOL} for such a command`
+    : `add to the rules in ${ruleFile}: ${rule}`
+}
 
 export const gateWith = (
   { tool, mode, isInteractive, order, session }: PreparedRun,

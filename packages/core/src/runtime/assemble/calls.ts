@@ -75,7 +75,7 @@ export const createCalls = ({ options, services, sessions, widener, turns, uncon
     count: session.count,
     requestedBy: options.requestedBy ?? 'agent',
     approvals: session.approvals(given),
-    ...waysToAllow(tools.get(name), options),
+    ...adviceFor(tools.get(name), options),
   })
   const doesNeedCell = (name: string): boolean => {
     const tool = tools.get(name)
@@ -204,17 +204,20 @@ const READS_ONLY =
   'if it only reads, say so in its policy: egress_class: "read_only", which lets only GET, HEAD and OPTIONS pass'
 
 /** What would allow a refused call, or let somebody approve it. `cordon why` shows these lines. */
-const waysToAllow = (
+const adviceFor = (
   tool: BoundTool | undefined,
   options: CordonOptions,
 ): Pick<GateCall, 'waysToAllow' | 'waysToApprove'> => {
   if (tool === undefined) return {}
   const { definition, gate } = tool
-  const { rule, asking, trusting } =
-    definition.kind === 'mcp' ? waysInGateway(definition, options) : waysInCode(definition)
-  if (options.approve !== undefined) return { waysToAllow: [...rule, ...trusting] }
-  const readsOnly = gate.boundary.network.kind === 'none' ? [] : [READS_ONLY]
-  return { waysToAllow: [...rule, asking, ...trusting], waysToApprove: [asking, ...readsOnly] }
+  const ways = () => (definition.kind === 'mcp' ? waysInGateway(definition, options) : waysInCode(definition))
+  const isAsking = options.approve === undefined
+  const waysToAllow = () => {
+    const { rule, asking, trusting } = ways()
+    return [...rule, ...(isAsking ? [asking] : []), ...trusting]
+  }
+  const waysToApprove = () => [ways().asking, ...(gate.boundary.network.kind === 'none' ? [] : [READS_ONLY])]
+  return isAsking ? { waysToAllow, waysToApprove } : { waysToAllow }
 }
 
 /** Tools of MCP servers are offered by `cordon mcp`, whose user has files and options, and no code. */

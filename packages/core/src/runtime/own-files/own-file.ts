@@ -32,9 +32,8 @@ export const prefixedPath = (folder: string, prefix: string): string => `${folde
  * granted. The narrowest of several files counts. `path` has its links resolved.
  */
 export const ownFileAt = (path: string, access: 'read' | 'write', files: readonly OwnFile[]): OwnFile | undefined =>
-  files
-    .filter((file) => access === 'write' || file.access === 'withheld')
-    .map((file) => ({ file, place: placeOf(file) }))
+  placed(files)
+    .filter(({ file }) => access === 'write' || file.access === 'withheld')
     .filter(
       ({ file, place }) =>
         isWithinPath(path as AbsolutePath, place) &&
@@ -45,6 +44,20 @@ export const ownFileAt = (path: string, access: 'read' | 'write', files: readonl
       return { file, rank: path.startsWith(prefix) ? prefix.length : place.length }
     })
     .sort((one, other) => other.rank - one.rank)[0]?.file
+
+interface PlacedFile {
+  readonly file: OwnFile
+  readonly place: AbsolutePath
+}
+
+/** Links are resolved once for each list, because a run may report thousands of violations. */
+const KNOWN_PLACES = new WeakMap<readonly OwnFile[], readonly PlacedFile[]>()
+
+const placed = (files: readonly OwnFile[]): readonly PlacedFile[] => {
+  const all = KNOWN_PLACES.get(files) ?? files.map((file) => ({ file, place: placeOf(file) }))
+  KNOWN_PLACES.set(files, all)
+  return all
+}
 
 /** A link of the program is a file of its own, and the rest of it has real paths. */
 const placeOf = ({ path, program }: OwnFile): AbsolutePath =>
