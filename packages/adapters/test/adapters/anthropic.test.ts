@@ -2,7 +2,7 @@
 import type { MessageParam } from '@anthropic-ai/sdk/resources/messages'
 import { expect, test } from 'vitest'
 
-import { anthropicTools } from '../../src/anthropic.js'
+import { anthropicTools } from '@cordon/adapters/anthropic'
 import { FRUIT, openNotesStage, runExample } from './notes.js'
 
 const openNotes = openNotesStage()

@@ -5,8 +5,8 @@ import { Usage } from '@openai/agents'
 import type { ChatCompletionMessageParam } from 'openai/resources/chat/completions'
 import { describe, expect, test } from 'vitest'
 
-import { agentTools, chatTools, responseTools } from '../../src/openai.js'
-import type { AgentTools } from '../../src/openai.js'
+import { agentTools, chatTools, responseTools } from '@cordon/adapters/openai'
+import type { AgentTools } from '@cordon/adapters/openai'
 import { IN_MATRIX } from '../../../../test/turns.js'
 import { FRUIT, openNotesStage, runExample } from './notes.js'
 

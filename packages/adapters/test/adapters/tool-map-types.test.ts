@@ -1,8 +1,8 @@
 // Adapters keep the names of the tools in their types, so that programs see which tools there are.
 import { expect, expectTypeOf, test } from 'vitest'
 
-import { aiTools } from '../../src/ai.js'
-import { mastraTools } from '../../src/mastra.js'
+import { aiTools } from '@cordon/adapters/ai'
+import { mastraTools } from '@cordon/adapters/mastra'
 import type { ModelNameOf } from '../../src/model-name.js'
 import type { Cordon, ToolDefinition } from 'cordon'
 import { createCordon, tool } from 'cordon'

@@ -4,7 +4,7 @@ import { readFileSync, readdirSync } from 'node:fs'
 
 import { expect, test } from 'vitest'
 
-import { findLauncher } from '../../src/sandbox/host/launcher.js'
+import { findLauncher } from 'cordon/sandbox'
 
 import { IS_ROOT, boundaryOf, expectHeld, inMainCells, mustRun } from './harness.js'
 import { playground, snapshot } from './playground.js'

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
-import { findLauncher } from '../../src/sandbox/host/launcher.js'
+import { findLauncher } from 'cordon/sandbox'
 
 import { expectHeld, mustRun } from './harness.js'
 import { playground, snapshot } from './playground.js'

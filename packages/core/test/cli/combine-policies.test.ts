@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 
-import { combinePolicies } from '../../src/settings/combine-policies.js'
+import { combinePolicies } from 'cordon/commands'
 import { parsePolicy } from '../../src/policy/index.js'
 
 const combine = (typed: unknown, ...files: readonly unknown[]) =>

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 
 import { upstreamProblems } from '../../src/run/text/upstream-problems.js'
-import type { EgressSummary } from '../../src/runtime/events/index.js'
+import type { EgressSummary } from 'cordon'
 import { echo, serverAuthority, startHttps } from '../egress/servers.js'
 
 import { cordon, cordonBeside, temporaryFolder } from './cordon.js'

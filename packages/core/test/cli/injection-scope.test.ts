@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 
-import { combinePolicies } from '../../src/settings/combine-policies.js'
+import { combinePolicies } from 'cordon/commands'
 import { CordonError } from '../../src/errors/index.js'
 import {
   compileNetwork,

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 import { describe, expect, test } from 'vitest'
 
-import { combinePolicies } from '../../src/settings/combine-policies.js'
+import { combinePolicies } from 'cordon/commands'
 import type { Facts } from '../../src/run/facts.js'
 import { parsePolicy } from '../../src/policy/index.js'
 

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest'
 
 import { containerTool } from '../../src/runtime/index.js'
 import { openEngine } from '../../src/sandbox/container/engine.js'
-import { engineSockets } from '../../src/sandbox/container/find-engine.js'
+import { engineSockets } from 'cordon/sandbox'
 import { needs } from '../../../../test/requirement.js'
 import { openStage } from '../runtime/stage.js'
 

@@ -1,8 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest'
 
 import { hostsFileEntries, systemResolver } from '../../src/egress/upstream/resolve.js'
-import { isNobodysOwn, parseIpAddress, parseResolved, renderIpAddress } from '../../src/policy/index.js'
-import { specialPurpose } from '../../src/policy/network/special-addresses.js'
+import { isNobodysOwn, parseIpAddress, parseResolved, renderIpAddress, specialPurpose } from '../../src/policy/index.js'
 import type { HostName, IpAddress } from '../../src/policy/index.js'
 
 import { curl } from './programs.js'

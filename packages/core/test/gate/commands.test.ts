@@ -1,9 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 
-import { readArgv, readCommand } from '../../src/gate/commands/command-line.js'
+import { commandLine, readArgv, readCommand } from '../../src/gate/index.js'
 import { forbidsCommand, parseCommandPattern } from '../../src/gate/commands/command-pattern.js'
-import { commandLine } from '../../src/gate/index.js'
 import { splitLine } from '../../src/gate/commands/shell-line.js'
 
 import { gateWith, outcome, toolWith } from './stage.js'

@@ -4,11 +4,10 @@ import { fileURLToPath } from 'node:url'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, it } from 'vitest'
 
-import { MODES, RULE_SOURCES } from '../../src/gate/index.js'
+import { EFFECTS, MODES, RULE_SOURCES } from '../../src/gate/index.js'
 import { DECISIONS, DECISION_SOURCES } from '../../src/gate/record/permission-decision.js'
-import { EFFECTS } from '../../src/gate/rules/rule.js'
 import type { Evaluation, GateCall } from '../../src/gate/index.js'
-import { RISKS } from '../../src/policy/model.js'
+import { RISKS } from 'cordon/policy'
 
 import { callOf, decide, gateWith, hook, toolWith } from './stage.js'
 import type { Staged } from './stage.js'

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
-import { readCommand } from '../../src/gate/commands/command-line.js'
+import { readCommand } from '../../src/gate/index.js'
 import { forbidsCommand, parseCommandPattern } from '../../src/gate/commands/command-pattern.js'
 
 import { PROGRAM, TRICKY, mutated, seeded } from './shell-lines.js'

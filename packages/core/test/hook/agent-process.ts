@@ -11,7 +11,7 @@ import { installPackage } from '../../../../test/installed-package.js'
 import { DATA_HOME } from './hook-line.js'
 import { startModel } from './scripted-model.js'
 import type { ScriptedCall } from './scripted-model.js'
-import { SHARED_LAUNCHER } from '../../src/hook/program/copy-program.js'
+import { SHARED_LAUNCHER } from 'cordon/commands'
 
 export interface AgentPlace {
   readonly root: string

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 
 import { describe, expect, it } from 'vitest'
 
-import { describeSelf, isDead } from '../../src/platform/lock.js'
+import { describeSelf, isDead } from '../../src/platform/index.js'
 import { platformOf } from '../../src/platform/platform.js'
 
 const HERE = process.platform === 'linux' ? ['linux', 'darwin'] : ['darwin']

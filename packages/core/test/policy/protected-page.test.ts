@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 
 import { PROTECTED_FAMILIES, PROTECTED_NAMES } from '../../src/policy/protected/protected.js'
-import type { ProtectedName } from '../../src/policy/protected/protected.js'
+import type { ProtectedName } from '../../src/policy/index.js'
 
 const WHERE: Readonly<Record<ProtectedName['scope'], string>> = {
   anywhere: 'every depth',

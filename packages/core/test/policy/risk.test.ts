@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 
-import { parsePolicy, resolveStance } from '../../src/policy/index.js'
-import { RISKS } from '../../src/policy/model.js'
+import { RISKS, parsePolicy, resolveStance } from '../../src/policy/index.js'
 
 import { PLACES, boundaryOf } from './places.js'
 

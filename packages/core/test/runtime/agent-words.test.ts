@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, describe, expect, test } from 'vitest'
 
-import { ERRORS } from '../../src/errors/table.js'
+import { ERRORS } from 'cordon/errors'
 import { processTool, tool } from '../../src/runtime/index.js'
 import { adviceFor, withoutHostPaths } from '../../src/runtime/result/agent-words.js'
 import type { Violation } from '../../src/sandbox/index.js'

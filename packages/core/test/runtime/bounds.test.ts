@@ -8,7 +8,7 @@ import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import { parseAbsolutePath, parsePolicy } from '../../src/policy/index.js'
 import type { ToolKind } from '../../src/policy/index.js'
 import { createCordon, tool } from '../../src/runtime/index.js'
-import { loadBounds } from '../../src/runtime/rule-files/index.js'
+import { loadBounds } from 'cordon/runtime'
 
 import { cordon } from '../cli/cordon.js'
 

@@ -19,9 +19,8 @@ import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { loadRules } from '../../src/gate/index.js'
 import { parseAbsolutePath } from '../../src/policy/index.js'
 import { withRule } from '../../src/runtime/rule-files/add-rule.js'
-import { addRule, loadRuleFiles } from '../../src/runtime/rule-files/index.js'
-import { readRuleFile, trustOf } from '../../src/runtime/rule-files/read-rule-file.js'
-import type { RuleFileSettings } from '../../src/runtime/rule-files/index.js'
+import { addRule, loadRuleFiles, readRuleFile, trustOf } from '../../src/runtime/rule-files/index.js'
+import type { RuleFileSettings } from '../../src/runtime/index.js'
 
 const base = realpathSync(mkdtempSync(join(tmpdir(), 'cordon-rules-')))
 afterAll(() => {

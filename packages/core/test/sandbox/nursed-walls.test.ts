@@ -5,7 +5,7 @@ import { join } from 'node:path'
 
 import { afterAll, describe, expect, test } from 'vitest'
 
-import { findLauncher } from '../../src/sandbox/host/launcher.js'
+import { findLauncher } from '../../src/sandbox/index.js'
 import { openCell } from '../../src/sandbox/launch/cell.js'
 import { startNursery } from '../../src/sandbox/launch/nursery.js'
 import { connectWalled } from '../../src/sandbox/launch/walled.js'

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest'
 import { PLAN_VERSION } from '../../src/sandbox/plan/encode-plan.js'
 import { parseCellEvent } from '../../src/sandbox/result/events.js'
 import { FROM_CELL, TO_CELL, createFrameReader, encodeFrame } from '../../src/sandbox/frames.js'
-import { findLauncher } from '../../src/sandbox/host/launcher.js'
+import { findLauncher } from '../../src/sandbox/index.js'
 import { spawnLauncher } from '../../src/sandbox/launch/nursery.js'
 import { ALL_FRAMES } from '../../src/sandbox/plan/plan.js'
 

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 
 import { createPool, keepLatest } from '../../src/sandbox/launch/pool.js'
 import type { ReadyCell } from '../../src/sandbox/launch/pool.js'
-import type { Pool } from '../../src/sandbox/sandbox-interface.js'
+import type { Pool } from '../../src/sandbox/index.js'
 
 interface FakeCell {
   readonly number: number

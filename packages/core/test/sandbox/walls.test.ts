@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 
 import { bubblewrap, departureIn } from '../../src/sandbox/walls/bubblewrap.js'
 import { firejail } from '../../src/sandbox/walls/firejail.js'
-import { mountsIn } from '../../src/sandbox/grants/mountinfo.js'
+import { mountsIn } from '../../src/sandbox/index.js'
 import { probeWall } from '../../src/sandbox/host/probe-host.js'
 import { outcomeOf } from '../../src/sandbox/host/try-wall.js'
 import type { Step } from '../../src/sandbox/plan/plan.js'

@@ -7,7 +7,7 @@ import type { Duplex } from 'node:stream'
 import { describe, expect, test } from 'vitest'
 
 import { FROM_CELL, TO_CELL, TO_WATCHER, createFrameReader, encodeFrame } from '../../src/sandbox/frames.js'
-import { findLauncher } from '../../src/sandbox/host/launcher.js'
+import { findLauncher } from '../../src/sandbox/index.js'
 import { encodeCommand, encodePlan } from '../../src/sandbox/plan/encode-plan.js'
 import { parseCellEvent } from '../../src/sandbox/result/events.js'
 import { catchAll, newMark, processesWith, survivorsOf } from '../attacks/survivors.js'

@@ -8,7 +8,7 @@ import tseslint from 'typescript-eslint'
 import { afterAll, expect, test } from 'vitest'
 
 import { linkPackages } from '../../../../test/repository.js'
-import { cordon } from '../../src/index.js'
+import { cordon } from 'eslint-plugin-cordon'
 
 const folder = realpathSync(mkdtempSync(join(tmpdir(), 'cordon-eslint-')))
 afterAll(() => {

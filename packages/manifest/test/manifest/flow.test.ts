@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 
 import type { Manifest, ManifestTool } from 'cordon/manifest'
 import { isNewOrGrown } from '../../src/flow/grown-flow.js'
-import { exfiltrations } from '../../src/index.js'
+import { exfiltrations } from '@cordon/manifest'
 import { agentOf, manifestWith, serverOf, toolOf } from './agents.js'
 
 const files = (read: readonly string[]): ManifestTool => toolOf('files', { filesystem: { read } })

@@ -6,7 +6,7 @@ import { markdown } from '../../src/inspect/markdown.js'
 import { mermaid } from '../../src/inspect/mermaid.js'
 import { svg } from '../../src/inspect/svg.js'
 import { text } from '../../src/inspect/text.js'
-import { exfiltrations } from '../../src/index.js'
+import { exfiltrations } from '@cordon/manifest'
 import { toolRows } from '../../src/inspect/overview.js'
 import { agentOf, manifestWith, serverOf, toolOf } from './agents.js'
 

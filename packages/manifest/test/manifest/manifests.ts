@@ -1,6 +1,6 @@
 // Small manifests for tests of `verify`.
 import { manifestOf, policyValue } from 'cordon/manifest'
-import { verify } from '../../src/index.js'
+import { verify } from '@cordon/manifest'
 import type { Finding, Manifest, ManifestAgent, ManifestServer, ManifestTool } from 'cordon/manifest'
 import { parsePolicy } from 'cordon/policy'
 import type { PolicyInput } from 'cordon/policy'

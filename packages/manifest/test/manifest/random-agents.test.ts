@@ -2,8 +2,8 @@
 import { expect, test } from 'vitest'
 
 import type { ManifestAgent } from 'cordon/manifest'
-import type { Exfiltration } from '../../src/index.js'
-import { exfiltrations } from '../../src/index.js'
+import type { Exfiltration } from '@cordon/manifest'
+import { exfiltrations } from '@cordon/manifest'
 import { IS_MATRIX } from '../../../../test/turns.js'
 import { agentOf, manifestWith, toolOf } from './agents.js'
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 
 import type { ManifestAgent } from 'cordon/manifest'
 import { cutSentence, exfiltrationSentence } from '../../src/flow/exfiltration-text.js'
-import { exfiltrations } from '../../src/index.js'
+import { exfiltrations } from '@cordon/manifest'
 import { agentOf, manifestWith, plain, serverOf, toolOf } from './agents.js'
 
 const GET = (host: string) => ({ network: [{ host, methods: ['GET'] }] })

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 
 import { manifestJson, readManifest } from 'cordon/manifest'
-import { isFailing, verify } from '../../src/index.js'
+import { isFailing, verify } from '@cordon/manifest'
 import type { Manifest, ManifestTool } from 'cordon/manifest'
-import type { Acceptance } from '../../src/index.js'
+import type { Acceptance } from '@cordon/manifest'
 import type { PolicyInput } from 'cordon/policy'
 
 import { aServer, aTool, anAgent, findingsOf, manifestWith } from './manifests.js'

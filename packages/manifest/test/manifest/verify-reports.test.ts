@@ -6,9 +6,9 @@ import { Ajv } from 'ajv'
 import { describe, expect, it } from 'vitest'
 
 import { REPORTS } from '../../src/report/report.js'
-import { verify } from '../../src/index.js'
+import { verify } from '@cordon/manifest'
 import type { Manifest } from 'cordon/manifest'
-import type { Verification } from '../../src/index.js'
+import type { Verification } from '@cordon/manifest'
 
 import { aServer, aTool, anAgent, findingsOf, manifestWith } from './manifests.js'
 

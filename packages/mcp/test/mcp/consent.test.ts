@@ -4,9 +4,8 @@ import type { JsonObject } from 'cordon/gate'
 
 import { NO_CONSENT, consentTo, createConsent } from '../../src/consent/consent.js'
 import type { ConsentRecord, OfferKind } from '../../src/consent/consent.js'
-import { differenceOf } from '../../src/consent/difference.js'
+import { differenceOf, warningsOf } from '../../src/consent/index.js'
 import { skeletonOf } from '../../src/consent/look-alike.js'
-import { warningsOf } from '../../src/consent/warnings.js'
 
 const READ = { name: 'read_file', description: 'Reads a file', inputSchema: { type: 'object' } }
 const WRITE = { name: 'write_file', description: 'Writes a file', inputSchema: { type: 'object' } }

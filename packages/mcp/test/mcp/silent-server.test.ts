@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 
 import { openServerLink } from '../../src/gateway/server-link.js'
-import type { ServerSource } from '../../src/gateway/server-run.js'
+import type { ServerSource } from '../../src/gateway/index.js'
 import { requestOf } from '../../src/wire/messages.js'
 
 beforeEach(() => {

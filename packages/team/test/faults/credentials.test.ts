@@ -9,8 +9,8 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
 import { CORDON } from '../../../../test/repository.js'
-import { loadToolFiles, registrationOf, startRunner } from '../../src/index.js'
-import type { Runner } from '../../src/index.js'
+import { loadToolFiles, registrationOf, startRunner } from '@cordon/team'
+import type { Runner } from '@cordon/team'
 import {
   addMember,
   assignTool,

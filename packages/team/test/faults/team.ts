@@ -7,8 +7,8 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 
 import { CORDON } from '../../../../test/repository.js'
-import { loadToolFiles, registrationOf } from '../../src/index.js'
-import type { RunnerNews } from '../../src/index.js'
+import { loadToolFiles, registrationOf } from '@cordon/team'
+import type { RunnerNews } from '@cordon/team'
 import {
   addMember,
   assignTool,

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 
 import { fail } from '../../src/errors/errors.js'
-import { deliverCompletion } from '../../src/registry/deliver.js'
+import { deliverCompletion } from '../../src/registry/index.js'
 import type { SeenCall } from '../../src/registry/registry-access.js'
 import type { Completion } from '../../src/store/index.js'
 

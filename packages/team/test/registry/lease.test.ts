@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 
-import { createLease } from '../../src/registry/lease.js'
+import { createLease } from '../../src/registry/index.js'
 
 describe('a lease', () => {
   const SILENT_MS = 1_000

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
-import { loadToolFiles } from '../../src/index.js'
+import { loadToolFiles } from '@cordon/team'
 
 import { openStage } from '../../../core/test/runtime/stage.js'
 

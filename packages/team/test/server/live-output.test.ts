@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 import { createCordon, processTool } from 'cordon'
 
-import { teamRegistry } from '../../src/index.js'
+import { teamRegistry } from '@cordon/team'
 import { IN_MATRIX } from '../../../../test/turns.js'
 import { openPostgresStage } from './postgres-stage.js'
 import type { PostgresStage, Somebody } from './postgres-stage.js'

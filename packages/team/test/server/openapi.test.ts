@@ -5,10 +5,9 @@ import { randomUUID } from 'node:crypto'
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
-import { OPERATION_NAMES } from '../../src/store/index.js'
+import { NOTHING, OPERATION_NAMES } from '../../src/store/index.js'
 import { EVERYBODY, operation } from '../../src/store/operations/operation.js'
 import { fields, orNull, text } from 'cordon/shapes'
-import { NOTHING } from '../../src/store/registry/team-answers.js'
 
 import { openStage } from './stage.js'
 import type { Answer, Asked, Stage } from './stage.js'

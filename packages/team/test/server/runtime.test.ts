@@ -6,8 +6,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 import { createCordon, processTool } from 'cordon'
-import { teamRegistry } from '../../src/index.js'
-import { registrationOf } from '../../src/index.js'
+import { registrationOf, teamRegistry } from '@cordon/team'
 import { toolHash } from '../../src/tools/tool-hash.js'
 
 import { openStage } from './stage.js'

@@ -6,9 +6,15 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
 import { createCordon, processTool, tool } from 'cordon'
-import { teamRegistry } from '../../src/index.js'
-import { addMember, assignTool, registerTool, requireInvocation, speakingAs } from '../../src/store/index.js'
-import { requireTool } from '../../src/store/registry/registry.js'
+import { teamRegistry } from '@cordon/team'
+import {
+  addMember,
+  assignTool,
+  registerTool,
+  requireInvocation,
+  requireTool,
+  speakingAs,
+} from '../../src/store/index.js'
 import type { Engine, Invocation, Role, ToolRegistration } from '../../src/store/index.js'
 import { echo, serverAuthority, startHttps } from '../../../core/test/egress/servers.js'
 

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createCordon, processTool, tool } from 'cordon'
 import type { Cordon, CordonOptions, ToolDefinition } from 'cordon'
 import { openSandbox } from 'cordon/sandbox'
-import { teamRegistry } from '../../src/index.js'
+import { teamRegistry } from '@cordon/team'
 import {
   addMember,
   assignTool,

@@ -2,8 +2,7 @@
 import { describe, expect, test } from 'vitest'
 
 import { approveTool, registerTool, requireTool } from '../../src/store/registry/registry.js'
-import type { ToolRegistration } from '../../src/store/registry/registry.js'
-import type { Queryable } from '../../src/store/index.js'
+import type { Queryable, ToolRegistration } from '../../src/store/index.js'
 
 import { BAD_STATE, REFUSED, describeRegistry } from './describe-registry.js'
 import type { TeamRegistry } from './describe-registry.js'
