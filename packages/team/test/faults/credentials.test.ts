@@ -20,9 +20,9 @@ import {
   openPostgres,
   parseSealingKey,
   registerTool,
+  requireInvocation,
   speakingAs,
 } from '../../src/store/index.js'
-import { findInvocation } from '../../src/store/registry/invocations.js'
 import type { Engine, Role } from '../../src/store/index.js'
 import { echo, serverAuthority, startHttp, startHttps } from '../../../core/test/egress/servers.js'
 import { startServer } from '../store/server.js'
@@ -137,9 +137,9 @@ tools:
     },
   })
   const call = await invokeTool(as('cordon_agent', 'agent-1'), { toolId: id, agent: 'agent-1', input: {} })
-  await expect.poll(async () => (await findInvocation(engine, call))?.status).toBe('completed')
+  await expect.poll(async () => (await requireInvocation(engine, call)).status).toBe('completed')
   expect(heard).toEqual([`Bearer ${VALUE}`])
-  expect(JSON.stringify(await findInvocation(engine, call))).not.toContain(VALUE)
+  expect(JSON.stringify(await requireInvocation(engine, call))).not.toContain(VALUE)
   expect(
     await engine.query(
       `select line::jsonb -> 'details' ->> 'invocation' as call from agents.audit_events where type = ` +
@@ -240,7 +240,7 @@ test(
           agent: 'agent-1',
           input: {},
         })
-        await expect.poll(async () => (await findInvocation(engine, id))?.status).toBe(status)
+        await expect.poll(async () => (await requireInvocation(engine, id)).status).toBe(status)
         return id
       }
       const whole = await call('whole', 'completed')
@@ -250,8 +250,8 @@ test(
       const line =
         `GET ${place(plain.port)}/ went without the credential "plain-token": nothing secret is sent without ` +
         'TLS; use https'
-      expect(await findInvocation(engine, bare)).toMatchObject({ usage: { bare_requests: [line] } })
-      expect((await findInvocation(engine, whole))?.usage).not.toHaveProperty('bare_requests')
+      expect(await requireInvocation(engine, bare)).toMatchObject({ usage: { bare_requests: [line] } })
+      expect((await requireInvocation(engine, whole)).usage).not.toHaveProperty('bare_requests')
       await expect
         .poll(() => news.filter(({ kind }) => kind === 'without-credential'))
         .toEqual([{ kind: 'without-credential', invocation: bare, because: line }])
@@ -264,7 +264,7 @@ test(
       )
       expect(why.stdout.replace(/\s+/g, ' ')).toContain(`credential ${line}`)
       const large = await call('large', 'failed')
-      expect(await findInvocation(engine, large)).toMatchObject({
+      expect(await requireInvocation(engine, large)).toMatchObject({
         output: null,
         error: expect.stringMatching(/^result-not-kept: .*larger than 16 MB/) as string,
       })

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 
 import { openPostgres } from '../../src/store/index.js'
-import { approveInvocation } from '../../src/store/registry/invocations.js'
+import type { Queryable } from '../../src/store/index.js'
 
 import { needs } from '../../../../test/requirement.js'
 
@@ -28,6 +28,8 @@ afterAll(() => team.remove())
 afterEach(() => end(started.splice(0)))
 
 const statusOf = async (id: string) => (await team.find(id)).status
+const approveAs = (person: Queryable, id: string, inputHash: string) =>
+  person.query('select agents.fn_approve_tool_invocation($1, null, $2)', [id, inputHash])
 const timesOf = (line: string) => team.ledger().filter((each) => each === line).length
 const started: RunningHost[] = []
 const begin = (...names: readonly string[]) => beginWith({}, ...names)
@@ -132,7 +134,7 @@ test('of two simultaneous approvals one decides, and the call runs once', async 
   const asked = await Promise.all(ids.map((id) => team.ask('pay', { id, seconds: 0 })))
   for (const id of asked) {
     const { inputHash } = await team.find(id)
-    const outcomes = await Promise.allSettled(people.map((person) => approveInvocation(person, id, inputHash)))
+    const outcomes = await Promise.allSettled(people.map((person) => approveAs(person, id, inputHash)))
     expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
   }
   await expect.poll(async () => new Set(await Promise.all(asked.map(statusOf)))).toEqual(new Set(['completed']))
@@ -215,7 +217,7 @@ test('with a full disk of the database nothing runs unrecorded, and nothing is l
       )
       .toBe('store-full')
     const { inputHash } = await team.find(waiting)
-    const approve = () => approveInvocation(team.as('cordon_operator', 'anna'), waiting, inputHash)
+    const approve = () => approveAs(team.as('cordon_operator', 'anna'), waiting, inputHash)
     await approve().catch(() => undefined)
     await expect.poll(() => timesOf('done before')).toBe(1)
     expect(host?.news.some((news) => news.kind === 'ended' && news.invocation === before)).toBe(false)

@@ -17,12 +17,12 @@ import {
   migrate,
   openPostgres,
   registerTool,
+  requireInvocation,
   speakingAs,
 } from '../../src/store/index.js'
-import { approveInvocation, findInvocation } from '../../src/store/registry/invocations.js'
-import { showQuestion } from '../../src/store/registry/approvals.js'
 import type { Engine, Invocation, Role } from '../../src/store/index.js'
 
+import { perform } from '../store/perform.js'
 import { startServer } from '../store/server.js'
 import type { Server } from '../store/server.js'
 
@@ -164,24 +164,19 @@ export const openTeam = async (server: Server = startServer()): Promise<Team> =>
     callers.add(caller.process)
     return caller
   }
-  const find: Team['find'] = async (id) => {
-    const found = await findInvocation(engine, id)
-    if (found === undefined) throw new Error(`there is no ${id}`)
-    return found
-  }
   return {
     server,
     engine,
     workspace,
     tools,
     as,
-    find,
+    find: (id) => requireInvocation(engine, id),
     ask: (tool, input) =>
       invokeTool(as('cordon_agent', 'agent-1'), { toolId: ids.get(tool) ?? '', agent: 'agent-1', input }),
     approve: async (id, by = 'anna') => {
       // Who looks at what is asked now, and says yes to that.
-      const { question } = await showQuestion(as('cordon_operator', by), id)
-      await approveInvocation(as('cordon_operator', by), id, question.argumentsHash)
+      const { question } = await perform(as('cordon_operator', by), 'showQuestion', { id })
+      await perform(as('cordon_operator', by), 'approve', { id, shownHash: question.argumentsHash })
     },
     ledger: () =>
       readFileSync(join(workspace, 'ledger'), 'utf8')

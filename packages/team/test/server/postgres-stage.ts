@@ -6,8 +6,8 @@ import { connect } from 'node:net'
 import { serveStore } from '../../src/server/index.js'
 import type { ServeSettings, ServedStore } from '../../src/server/index.js'
 import { addMember, assignTool, migrate, openPostgres, registerTool, speakingAs } from '../../src/store/index.js'
-import { createToken } from '../../src/store/registry/tokens.js'
 import type { Engine, PostgresSettings } from '../../src/store/index.js'
+import { perform } from '../store/perform.js'
 import { startServer } from '../store/server.js'
 import type { Server } from '../store/server.js'
 
@@ -77,10 +77,10 @@ export const openPostgresStage = async ({
   await assignTool(ada, 'agent-1', await registerTool(ada, { owner: 'acme', key: 'send', egressClass: 'write' }))
   const tokenOf = async (actor: Somebody): Promise<string> =>
     (
-      await createToken(
+      await perform(
         speakingAs(owner, { kind: 'gateway', role: 'cordon_admin', actor: TEAM_OF[actor] === 'acme' ? 'ada' : 'zoe' }),
-        TEAM_OF[actor],
-        actor,
+        'createToken',
+        { team: TEAM_OF[actor], actor },
       )
     ).token
   const tokens = {

@@ -1,9 +1,8 @@
 // Who is asked, how often, for how long and for how much.
 import { describe, expect, test } from 'vitest'
 
-import { listStandingApprovals } from '../../src/store/registry/approvals.js'
-
 import { BAD_STATE, REFUSED, describeRegistry } from './describe-registry.js'
+import { perform } from './perform.js'
 import { actorOf } from './registry.js'
 import type { Registry } from './registry.js'
 
@@ -91,7 +90,7 @@ describeRegistry('approvals and limits', (stage) => {
         await give(registry.anna, post),
       ]
       const listed = async (who = registry.admin) =>
-        (await listStandingApprovals(who, registry.owner)).map(({ id }) => id)
+        (await perform(who, 'listStandingApprovals', { team: registry.owner })).map(({ id }) => id)
       expect(await listed()).toEqual([used, other, changed, kept])
       expect(await listed(actorOf(stage.engine, 'cordon_admin', 'stranger'))).toEqual([])
       await registry.invoke(send)

@@ -1,10 +1,10 @@
 // Credentials in the store of a team: the database cannot read them, and gives them to a runner that needs them now.
 import { describe, expect, test } from 'vitest'
 
-import { explainInvocation } from '../../src/store/registry/explanation.js'
 import { newSealingKey, openCredential, parseSealingKey, sealCredential } from '../../src/store/index.js'
 
 import { MISSING, REFUSED, describeRegistry } from './describe-registry.js'
+import { perform } from './perform.js'
 import { actorOf } from './registry.js'
 
 const VALUE = Buffer.from('value-of-a-credential-1f2e3d')
@@ -63,7 +63,7 @@ describeRegistry('credentials', (stage) => {
     await expect(resolve()).rejects.toMatchObject(REFUSED)
     const claimed = await claim(registry, id)
     expect(openCredential(key, registry.owner, 'token', await resolve())).toEqual(VALUE)
-    const { events } = await explainInvocation(registry.admin, id)
+    const { events } = await perform(registry.admin, 'explainInvocation', { id })
     expect(events.map(({ type }) => type)).toContain('credential.resolved')
     await complete(registry, id, claimed?.fence)
     await expect(resolve()).rejects.toMatchObject(REFUSED)

@@ -14,18 +14,17 @@ import {
   listTools,
   registerTool,
   requireInvocation,
+  requireTool,
   sendHeartbeat,
   speakingAs,
   watchChanges,
   watchInvocations,
   watchOutput,
 } from '../../src/store/index.js'
-import { approveInAdvance, listQuestions } from '../../src/store/registry/approvals.js'
-import { approveInvocation, rejectInvocation } from '../../src/store/registry/invocations.js'
-import { requireTool, revokeTool } from '../../src/store/registry/registry.js'
 import type { Changes, Engine, InvocationWatch, OutputChunk, Role } from '../../src/store/index.js'
 
 import { describeEngines, openEngine } from './engines.js'
+import { perform } from './perform.js'
 
 describeEngines(
   'a call',
@@ -66,6 +65,8 @@ describeEngines(
       await changes.close()
       await closeEngine()
     })
+    const approve = async (id: string) =>
+      perform(anna(), 'approve', { id, shownHash: (await requireInvocation(anna(), id)).inputHash })
     const ask = (to = 'bob') => invokeTool(agent(), { toolId: tool, agent: 'agent-1', input: { to } })
 
     test('that is refused is recorded with the reason, but not for strangers', async () => {
@@ -97,9 +98,9 @@ describeEngines(
     test('waits for a person, runs, and returns its result to the caller', async () => {
       const id = await ask()
       const approved = watch.wait(agent(), id, { until: ({ status }) => status !== 'pending' })
-      const [question] = await listQuestions(anna())
+      const [question] = await perform(anna(), 'listQuestions', { team: 'team' })
       expect(question).toMatchObject({ subjectId: id, askedBy: 'agent-1', needed: 1, agreed: 0 })
-      await approveInvocation(anna(), id, question?.argumentsHash ?? '')
+      await perform(anna(), 'approve', { id, shownHash: question?.argumentsHash ?? '' })
       expect(await approved).toMatchObject({ status: 'approved', approvalDecidedBy: 'anna' })
       const done = watch.wait(agent(), id, { until: ({ status }) => isFinal(status) })
       const [claimed] = await claimInvocations(runner(), 'runner', { most: 5 })
@@ -111,13 +112,13 @@ describeEngines(
           usage: { wallMs: 3 },
         })
       expect(await done).toMatchObject({ status: 'completed', output: { sent: true } })
-      expect(await listQuestions(anna())).toEqual([])
+      expect(await perform(anna(), 'listQuestions', { team: 'team' })).toEqual([])
     })
 
     test('that is rejected returns the reason', async () => {
       const id = await ask()
       const over = watch.wait(agent(), id, { until: ({ status }) => isFinal(status) })
-      await rejectInvocation(anna(), id, 'not today')
+      await perform(anna(), 'reject', { id, reason: 'not today' })
       expect(await over).toMatchObject({ status: 'rejected', approvalReason: 'not today' })
     })
 
@@ -125,7 +126,7 @@ describeEngines(
       const waiting = await ask()
       expect(await cancelInvocation(agent(), waiting)).toBe('cancelled')
       const running = await ask()
-      await approveInvocation(anna(), running, (await requireInvocation(anna(), running)).inputHash)
+      await approve(running)
       await claimInvocations(runner(), 'runner', { id: running })
       const told = watch.wait(runner(), running, { until: ({ isCancelRequested }) => isCancelRequested })
       expect(await cancelInvocation(agent(), running)).toBe('running')
@@ -141,7 +142,7 @@ describeEngines(
       const others = watchChanges(engine, { askAgainMs: 600_000 })
       const other = watchInvocations(others)
       const second = other.wait(agent(), id, { until: ({ status }) => isFinal(status) })
-      await rejectInvocation(anna(), id, 'no')
+      await perform(anna(), 'reject', { id, reason: 'no' })
       expect(await second).toMatchObject({ status: 'rejected' })
       await others.close()
     })
@@ -151,13 +152,13 @@ describeEngines(
       const deaf: Engine = { ...engine, listen: () => Promise.reject(new Error('no listener')) }
       const asking = watchInvocations(watchChanges(deaf, { askAgainMs: 20 }))
       const over = asking.wait(agent(), id, { until: ({ status }) => isFinal(status) })
-      await rejectInvocation(anna(), id, 'no')
+      await perform(anna(), 'reject', { id, reason: 'no' })
       expect(await over).toMatchObject({ status: 'rejected' })
     })
 
     test('has output while it runs, which arrives also without a notification', async () => {
       const id = await ask()
-      await approveInvocation(anna(), id, (await requireInvocation(agent(), id)).inputHash)
+      await approve(id)
       await sendHeartbeat(runner(), { name: 'speaker', labels: [], holds: [], isDraining: false })
       const [claimed] = await claimInvocations(runner(), 'speaker', { id })
       const deaf: Engine = { ...engine, listen: () => Promise.reject(new Error('no listener')) }
@@ -180,8 +181,9 @@ describeEngines(
     })
 
     test('uses a standing approval', async () => {
-      await approveInAdvance(anna(), {
-        toolId: tool,
+      await perform(anna(), 'approveInAdvance', {
+        team: 'team',
+        tool: 'send',
         arguments: {
           type: 'object',
           properties: { to: { const: 'carol' } },
@@ -189,7 +191,7 @@ describeEngines(
           additionalProperties: false,
         },
         uses: 1,
-        validMs: 60_000,
+        validSeconds: 60,
         reason: 'the weekly mail',
       })
       expect(await requireInvocation(agent(), await ask('carol'))).toMatchObject({
@@ -218,7 +220,7 @@ describeEngines(
     })
 
     test('is refused after its tool was revoked', async () => {
-      await revokeTool(admin(), 'agent-1', tool)
+      await perform(admin(), 'revokeTool', { team: 'team', agent: 'agent-1', tool: 'send' })
       await expect(ask()).rejects.toMatchObject({ code: 'store-refused' })
       await assignTool(admin(), 'agent-1', tool)
       await ask()

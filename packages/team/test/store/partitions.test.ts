@@ -2,12 +2,11 @@
 // and running lock each partition that they read until the transaction ends, so the locks show it.
 import { expect, test } from 'vitest'
 
-import { invokeTool, claimInvocations, completeInvocation } from '../../src/store/index.js'
-import { approveInvocation, findInvocation } from '../../src/store/registry/invocations.js'
-import { listQuestions, showQuestion } from '../../src/store/registry/approvals.js'
+import { invokeTool, claimInvocations, completeInvocation, requireInvocation } from '../../src/store/index.js'
 import type { Session } from '../../src/store/index.js'
 
 import { describeRegistry } from './describe-registry.js'
+import { perform } from './perform.js'
 
 const DAYS = 30
 
@@ -45,10 +44,12 @@ describeRegistry('partitions', (stage) => {
       const id = await step('ask', 'cordon_agent', 'agent-1', (asking) =>
         invokeTool(asking, { toolId: tool, agent: 'agent-1', input: { path: 'a' } }),
       )
-      await step('list', 'cordon_operator', 'anna', (asking) => listQuestions(asking, { team: registry.owner }))
-      const shown = await step('show', 'cordon_operator', 'anna', (asking) => showQuestion(asking, id))
+      await step('list', 'cordon_operator', 'anna', (asking) =>
+        perform(asking, 'listQuestions', { team: registry.owner }),
+      )
+      const shown = await step('show', 'cordon_operator', 'anna', (asking) => perform(asking, 'showQuestion', { id }))
       await step('approve', 'cordon_operator', 'anna', (asking) =>
-        approveInvocation(asking, id, shown.question.argumentsHash),
+        asking.query('select agents.fn_approve_tool_invocation($1, null, $2)', [id, shown.question.argumentsHash]),
       )
       const [claimed] = await step('claim', 'cordon_runner', 'host-1', (asking) =>
         claimInvocations(asking, `${registry.owner}-runner`, { id }),
@@ -63,7 +64,7 @@ describeRegistry('partitions', (stage) => {
       await step('complete', 'cordon_runner', 'host-1', (asking) =>
         completeInvocation(asking, { id, fence }, { status: 'completed', output: { ok: true } }),
       )
-      expect((await step('find', 'cordon_agent', 'agent-1', (asking) => findInvocation(asking, id)))?.status).toBe(
+      expect((await step('find', 'cordon_agent', 'agent-1', (asking) => requireInvocation(asking, id))).status).toBe(
         'completed',
       )
       const taken = await step('ask again', 'cordon_agent', 'agent-1', (asking) =>

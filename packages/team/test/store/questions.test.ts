@@ -1,12 +1,11 @@
 // Pending approvals: agents take turns and have a limit, and calls that can no longer run do not wait.
 import { describe, expect, test } from 'vitest'
 
-import { limitWaiting, listLimits } from '../../src/store/registry/members.js'
-import { approveQuestion, listQuestions } from '../../src/store/registry/approvals.js'
 import { maintainRegistry, registerTool } from '../../src/store/index.js'
 
 import { BAD_STATE, MISSING, REFUSED, describeRegistry } from './describe-registry.js'
 import type { TeamRegistry } from './describe-registry.js'
+import { perform } from './perform.js'
 import { actorOf } from './registry.js'
 
 const TOO_MANY = { code: 'questions-too-many' }
@@ -36,21 +35,28 @@ describeRegistry(
         await registry.admin.query('select agents.fn_assign_tool($1, $2)', ['agent-2', tool])
         for (let count = 0; count < 12; count += 1) await registry.invoke(tool)
         const late = [await askAs('agent-2', tool), await askAs('agent-2', tool)]
-        const first = await listQuestions(registry.anna, { team: registry.owner, most: 4 })
+        const first = await perform(registry.anna, 'listQuestions', { team: registry.owner, most: 4 })
         expect(first.map(({ agent }) => agent)).toEqual(['agent-1', 'agent-2', 'agent-1', 'agent-2'])
         expect(first.map(({ waiting }) => waiting)).toEqual([12, 2, 12, 2])
         expect(first.filter(({ agent }) => agent === 'agent-2').map(({ subjectId }) => subjectId)).toEqual(late)
         // Decided meanwhile: the pages that follow neither repeat nor leave out one.
-        await approveQuestion(registry.anna, first[0]?.id ?? '', first[0]?.argumentsHash ?? '')
+        await perform(registry.anna, 'approve', { id: first[0]?.id ?? '', shownHash: first[0]?.argumentsHash ?? '' })
         const seen = [...first]
         for (let page: typeof first = first; page.length > 0;) {
-          page = await listQuestions(registry.anna, { team: registry.owner, most: 4, after: page.at(-1)?.id ?? '' })
+          page = await perform(registry.anna, 'listQuestions', {
+            team: registry.owner,
+            most: 4,
+            after: page.at(-1)?.id ?? '',
+          })
           seen.push(...page)
         }
         expect(new Set(seen.map(({ id }) => id)).size).toBe(14)
         expect(seen.length).toBe(14)
         await expect(
-          listQuestions(registry.anna, { team: registry.owner, after: '01a1e3a0-3ed6-739f-a76e-17c4846ea624' }),
+          perform(registry.anna, 'listQuestions', {
+            team: registry.owner,
+            after: '01a1e3a0-3ed6-739f-a76e-17c4846ea624',
+          }),
         ).rejects.toMatchObject(MISSING)
       })
 
@@ -64,10 +70,12 @@ describeRegistry(
           [old],
         )
         const ids = async (filter: object) =>
-          (await listQuestions(registry.anna, { team: registry.owner, ...filter })).map(({ subjectId }) => subjectId)
+          (await perform(registry.anna, 'listQuestions', { team: registry.owner, ...filter })).map(
+            ({ subjectId }) => subjectId,
+          )
         expect(await ids({ agent: 'agent-2' })).toEqual([other])
         expect(await ids({ tool: 'send' })).toEqual([old])
-        expect(await ids({ olderMs: 3_600_000 })).toEqual([old])
+        expect(await ids({ olderSeconds: 3_600 })).toEqual([old])
         expect(await ids({})).toEqual([old, other])
       })
 
@@ -75,9 +83,9 @@ describeRegistry(
         const registry = await fresh()
         const tool = await registry.register('send')
         await registry.admin.query('select agents.fn_assign_tool($1, $2)', ['agent-2', tool])
-        await limitWaiting(registry.admin, registry.owner, { waiting: 5 })
-        await limitWaiting(registry.admin, registry.owner, { agent: 'agent-1', waiting: 3 })
-        expect(await listLimits(registry.agent, registry.owner)).toEqual([
+        await perform(registry.admin, 'limitWaiting', { team: registry.owner, waiting: 5 })
+        await perform(registry.admin, 'limitWaiting', { team: registry.owner, agent: 'agent-1', waiting: 3 })
+        expect(await perform(registry.agent, 'listLimits', { team: registry.owner })).toEqual([
           { agent: null, waiting: 5 },
           { agent: 'agent-1', waiting: 3 },
         ])
@@ -87,14 +95,16 @@ describeRegistry(
         await expect(
           registry.agent.query('select agents.fn_start_team_run($1, $2, $3)', [registry.owner, 'release', '{}']),
         ).rejects.toMatchObject(TOO_MANY)
-        await expect(limitWaiting(registry.anna, registry.owner, { waiting: 100 })).rejects.toMatchObject(REFUSED)
+        await expect(
+          perform(registry.anna, 'limitWaiting', { team: registry.owner, waiting: 100 }),
+        ).rejects.toMatchObject(REFUSED)
         expect(
           await stage.engine.query('select from agents.tool_invocations where owner = $1', [registry.owner]),
         ).toHaveLength(3)
         await askAs('agent-2', tool)
         // An answer makes room for the next one, and a call that nobody is asked about needs none.
-        const [open] = await listQuestions(registry.anna, { team: registry.owner, agent: 'agent-1' })
-        await approveQuestion(registry.anna, open?.id ?? '', open?.argumentsHash ?? '')
+        const [open] = await perform(registry.anna, 'listQuestions', { team: registry.owner, agent: 'agent-1' })
+        await perform(registry.anna, 'approve', { id: open?.id ?? '', shownHash: open?.argumentsHash ?? '' })
         await registry.invoke(tool)
         expect(
           await registry.statusOf(
@@ -139,7 +149,7 @@ describeRegistry(
           status: 'rejected',
           error: 'the profile work does not allow the tool send any more',
         })
-        expect(await listQuestions(registry.anna, { team: registry.owner })).toEqual([])
+        expect(await perform(registry.anna, 'listQuestions', { team: registry.owner })).toEqual([])
       })
 
       test('another profile of the agent applies to pending calls too', async () => {

@@ -22,12 +22,10 @@ import {
   sendHeartbeat,
   speakingAs,
 } from '../../src/store/index.js'
-import { approveInvocation, rejectInvocation } from '../../src/store/registry/invocations.js'
-import { listQuestions } from '../../src/store/registry/approvals.js'
-import { startRun } from '../../src/store/registry/team-runs.js'
 import type { Engine, Role } from '../../src/store/index.js'
 
 import { describeEngines, openEngine } from './engines.js'
+import { perform } from './perform.js'
 
 /**
  * How often a runtime looks after its database, for a test that waits for that; others are not to be lost on a slow
@@ -222,8 +220,8 @@ describeEngines('calls in the registry of a team', (name) => {
   )
 
   const question = async (): Promise<{ readonly id: string; readonly hash: string }> => {
-    await expect.poll(async () => (await listQuestions(anna())).length).toBe(1)
-    const [asked] = await listQuestions(anna())
+    await expect.poll(async () => (await perform(anna(), 'listQuestions', { team: 'team' })).length).toBe(1)
+    const [asked] = await perform(anna(), 'listQuestions', { team: 'team' })
     return { id: asked?.subjectId ?? '', hash: asked?.argumentsHash ?? '' }
   }
   const rowsOf = (key: string) =>
@@ -242,7 +240,11 @@ describeEngines('calls in the registry of a team', (name) => {
   })
 
   test('one can belong to a run, with an expected cost, and is refused for an unapproved run', async () => {
-    const run = await startRun(as('cordon_agent', 'agent-1'), 'team', { name: 'nightly', plan: {} })
+    const { id: run } = await perform(as('cordon_agent', 'agent-1'), 'startRun', {
+      team: 'team',
+      name: 'nightly',
+      plan: {},
+    })
     await withCordon(async (cordon) => {
       const ids: string[] = []
       const call = () =>
@@ -277,7 +279,7 @@ describeEngines('calls in the registry of a team', (name) => {
       const result = cordon.call('note', { file: 'yes.txt' })
       const { id, hash } = await question()
       expect(existsSync(join(workspace, 'yes.txt'))).toBe(false)
-      await approveInvocation(anna(), id, hash)
+      await perform(anna(), 'approve', { id, shownHash: hash })
       expect(await result).toMatchObject({ status: 'ok' })
       expect((await result).facts.permission_decision).toMatchObject({ decision: 'allow' })
       expect(readFileSync(join(workspace, 'yes.txt'), 'utf8')).toBe('noted\n')
@@ -288,7 +290,7 @@ describeEngines('calls in the registry of a team', (name) => {
   test('one that is rejected does not run, and has the reason', async () => {
     await withCordon(async (cordon) => {
       const result = cordon.call('note', { file: 'no.txt' })
-      await rejectInvocation(anna(), (await question()).id, 'not this file')
+      await perform(anna(), 'reject', { id: (await question()).id, reason: 'not this file' })
       expect(await result).toMatchObject({
         status: 'denied',
         reason: expect.stringContaining('not this file') as string,
@@ -442,7 +444,7 @@ describeEngines('calls in the registry of a team', (name) => {
     expect(await requireInvocation(anna(), id)).toMatchObject({ status: 'pending' })
     await withCordon(async (second) => {
       const result = second.call('note', { file: 'later.txt' }, { invocation: id })
-      await approveInvocation(anna(), id, hash)
+      await perform(anna(), 'approve', { id, shownHash: hash })
       expect(await result).toMatchObject({ status: 'ok' })
       expect(await requireInvocation(anna(), id)).toMatchObject({ status: 'completed', fence: '1' })
     })
@@ -607,7 +609,7 @@ describeEngines('calls in the registry of a team', (name) => {
       await question()
       given.abort()
       expect(await result).toMatchObject({ status: 'cancelled' })
-      await expect.poll(async () => (await listQuestions(anna())).length).toBe(0)
+      await expect.poll(async () => (await perform(anna(), 'listQuestions', { team: 'team' })).length).toBe(0)
     })
   })
 

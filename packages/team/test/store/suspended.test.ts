@@ -11,11 +11,10 @@ import { createCordon, processTool } from 'cordon'
 import type { Approve, Cordon, PendingResult, ToolResult } from 'cordon'
 import { teamRegistry } from '@cordon/team'
 import { addMember, assignTool, registerTool, requireInvocation, speakingAs } from '../../src/store/index.js'
-import { listQuestions } from '../../src/store/registry/approvals.js'
-import { approveInvocation, rejectInvocation } from '../../src/store/registry/invocations.js'
 import type { Engine, Role } from '../../src/store/index.js'
 
 import { describeEngines, openEngine } from './engines.js'
+import { perform } from './perform.js'
 
 describeEngines('a suspended call in the registry of a team', (name) => {
   const workspace = realpathSync(mkdtempSync(join(tmpdir(), 'cordon-suspended-')))
@@ -90,9 +89,10 @@ describeEngines('a suspended call in the registry of a team', (name) => {
     return result.status === 'pending' ? result : expect.fail(`${result.status}: ${String(result.reason)}`)
   }
   const decide = async ({ approval: { invocation } }: PendingResult, isYes: boolean): Promise<void> => {
-    const asked = (await listQuestions(anna())).find(({ subjectId }) => subjectId === invocation)
-    if (isYes) await approveInvocation(anna(), invocation ?? '', asked?.argumentsHash ?? '')
-    else await rejectInvocation(anna(), invocation ?? '', 'not today')
+    const id = invocation ?? ''
+    const asked = (await perform(anna(), 'listQuestions', { team: 'team' })).find(({ subjectId }) => subjectId === id)
+    if (isYes) await perform(anna(), 'approve', { id, shownHash: asked?.argumentsHash ?? '' })
+    else await perform(anna(), 'reject', { id, reason: 'not today' })
   }
 
   test('waits there without a process, and runs once in another one after somebody approved it', async () => {

@@ -1,29 +1,34 @@
 // Runs of a team: a plan, people who approve it, and calls that are made for it.
 import { expect, test } from 'vitest'
 
-import { approveQuestion, listQuestions, showQuestion } from '../../src/store/registry/approvals.js'
 import { maintainRegistry } from '../../src/store/index.js'
-import { cancelRun, listRuns, showRun, startRun } from '../../src/store/registry/team-runs.js'
+import type { Queryable } from '../../src/store/index.js'
 
 import { BAD_STATE, MISSING, REFUSED, describeRegistry } from './describe-registry.js'
 import type { TeamRegistry } from './describe-registry.js'
+import { perform } from './perform.js'
 import { actorOf } from './registry.js'
 
 const PLAN = { steps: ['build', 'publish'] }
 const FREE = { p_egress_class: 'none', p_requires_approval: false }
-const SECOND = 1000
+const DAY = 86_400
 
 describeRegistry('runs of a team', (stage) => {
   const { claim, fresh } = stage
-  const start = (registry: TeamRegistry, more: object = {}) =>
-    startRun(registry.agent, registry.owner, { name: 'release', plan: PLAN, ...more })
+  const start = async ({ agent, owner }: TeamRegistry, more: object = {}) =>
+    (await perform(agent, 'startRun', { team: owner, name: 'release', plan: PLAN, ...more })).id
+  const showRun = (who: Queryable, id: string) => perform(who, 'showRun', { id })
+  const cancelRun = async (who: Queryable, id: string, more: { readonly reason?: string } = {}) =>
+    (await perform(who, 'cancelRun', { id, ...more })).status
+  const approveRun = async (who: Queryable, id: string, shownHash: string) =>
+    (await perform(who, 'approve', { id, shownHash })).status
   const statusOf = async (id: string) =>
     (await stage.engine.query<{ status: string }>('select status from agents.team_runs where id = $1', [id]))[0]?.status
   const questionOf = async (id: string) =>
     (await stage.engine.query<{ status: string }>('select status from agents.approvals where subject_id = $1', [id]))[0]
       ?.status
   const approve = async (registry: TeamRegistry, id: string) =>
-    approveQuestion(registry.anna, id, (await showQuestion(registry.anna, id)).question.argumentsHash)
+    approveRun(registry.anna, id, (await perform(registry.anna, 'showQuestion', { id })).question.argumentsHash)
   const callFor = (registry: TeamRegistry, run: string, tool: string) =>
     registry.agent.value<string>(`select agents.fn_invoke_tool($1, $2, 'agent-1', '{"path":"a"}')`, [run, tool])
   /** Past the guard, as time does it. */
@@ -38,7 +43,7 @@ describeRegistry('runs of a team', (stage) => {
     const call = await registry.invoke(await registry.register('send'))
     const run = await start(registry)
     expect(
-      (await listQuestions(registry.anna, { team: registry.owner })).map(({ subjectKind, subjectId }) => [
+      (await perform(registry.anna, 'listQuestions', { team: registry.owner })).map(({ subjectKind, subjectId }) => [
         subjectKind,
         subjectId,
       ]),
@@ -54,9 +59,9 @@ describeRegistry('runs of a team', (stage) => {
       calls: [],
     })
     expect(JSON.parse(shown.planText)).toEqual(PLAN)
-    await expect(approveQuestion(registry.anna, run, `sha256:${'0'.repeat(64)}`)).rejects.toMatchObject(BAD_STATE)
+    await expect(approveRun(registry.anna, run, `sha256:${'0'.repeat(64)}`)).rejects.toMatchObject(BAD_STATE)
     expect(await statusOf(run)).toBe('pending')
-    expect(await approveQuestion(registry.anna, run, shown.run.planHash)).toBe('approved')
+    expect(await approveRun(registry.anna, run, shown.run.planHash)).toBe('approved')
     expect(await showRun(registry.agent, run)).toMatchObject({
       run: { status: 'approved' },
       votes: [{ voter: 'anna', verdict: 'approve' }],
@@ -68,7 +73,7 @@ describeRegistry('runs of a team', (stage) => {
     const run = await start(registry)
     // `agent-1` is an operator too.
     await expect(
-      approveQuestion(
+      approveRun(
         actorOf(stage.engine, 'cordon_operator', 'agent-1'),
         run,
         (await showRun(registry.anna, run)).run.planHash,
@@ -81,16 +86,16 @@ describeRegistry('runs of a team', (stage) => {
     )
     await expect(stranger.query('select agents.fn_cancel_team_run($1)', [run])).rejects.toMatchObject(REFUSED)
     await expect(showRun(stranger, run)).rejects.toMatchObject(MISSING)
-    expect(await listRuns(stranger, { team: registry.owner })).toEqual([])
+    expect(await perform(stranger, 'listRuns', { team: registry.owner })).toEqual([])
   })
 
   test('that need two people wait for two', async () => {
     const registry = await fresh()
     const run = await start(registry, { needed: 2 })
     const { planHash } = (await showRun(registry.anna, run)).run
-    expect(await approveQuestion(registry.anna, run, planHash)).toBe('pending')
+    expect(await approveRun(registry.anna, run, planHash)).toBe('pending')
     await expect(callFor(registry, run, await registry.register('look', FREE))).rejects.toMatchObject(BAD_STATE)
-    expect(await approveQuestion(registry.otto, run, planHash)).toBe('approved')
+    expect(await approveRun(registry.otto, run, planHash)).toBe('approved')
   })
 
   test(
@@ -104,7 +109,7 @@ describeRegistry('runs of a team', (stage) => {
       expect(await callFor(registry, used, tool)).toBeDefined()
       await late(unanswered)
       await late(used)
-      expect((await listRuns(registry.anna, { team: registry.owner, status: 'expired' })).length).toBe(2)
+      expect((await perform(registry.anna, 'listRuns', { team: registry.owner, status: 'expired' })).length).toBe(2)
       await expect(callFor(registry, used, tool)).rejects.toMatchObject(BAD_STATE)
       await maintainRegistry(registry.admin)
       expect([
@@ -135,7 +140,7 @@ describeRegistry('runs of a team', (stage) => {
       const done = await callFor(registry, run, tool)
       await stage.complete(registry, done, (await claim(registry, done))?.fence)
       await claim(registry, running)
-      expect(await cancelRun(registry.agent, run, 'the plan was wrong')).toBe('cancelled')
+      expect(await cancelRun(registry.agent, run, { reason: 'the plan was wrong' })).toBe('cancelled')
       expect([
         await statusOf(run),
         ...(await Promise.all([running, waiting, asked, elsewhere, done].map((id) => registry.statusOf(id)))),
@@ -197,9 +202,9 @@ describeRegistry('runs of a team', (stage) => {
 
   test('have a limited duration and number of people', async () => {
     const registry = await fresh()
-    for (const more of [{ validMs: 31 * 86_400 * SECOND }, { validMs: 0 }, { needed: 0 }, { needed: 21 }])
+    for (const more of [{ validSeconds: 31 * DAY }, { validSeconds: 0 }, { needed: 0 }, { needed: 21 }])
       await expect(start(registry, more), JSON.stringify(more)).rejects.toMatchObject(BAD_STATE)
-    expect(await start(registry, { validMs: 30 * 86_400 * SECOND, needed: 20 })).toBeDefined()
+    expect(await start(registry, { validSeconds: 30 * DAY, needed: 20 })).toBeDefined()
   })
 
   test('that are cancelled during requests leave no call behind', async () => {

@@ -1,13 +1,12 @@
 // The token is part of a vote: an admin makes tokens for others, and so could speak for them.
 import { expect, test } from 'vitest'
 
-import { operationOf, speakingAs } from '../../src/store/index.js'
-import { createToken } from '../../src/store/registry/tokens.js'
-import { showQuestion } from '../../src/store/registry/approvals.js'
-import type { Explanation, Role } from '../../src/store/index.js'
+import { speakingAs } from '../../src/store/index.js'
+import type { Role } from '../../src/store/index.js'
 
 import { REFUSED, describeRegistry } from './describe-registry.js'
 import type { TeamRegistry } from './describe-registry.js'
+import { perform } from './perform.js'
 import { actorOf } from './registry.js'
 
 const FORM = '{"type":"object","properties":{"path":{"const":"a"}},"required":["path"],"additionalProperties":false}'
@@ -44,7 +43,7 @@ describeRegistry('tokens in votes', (stage) => {
       ...(token === undefined ? {} : { token }),
     })
   const tokenBy = async (registry: TeamRegistry, maker: string, actor: string, label = '') =>
-    (await createToken(by(registry, 'cordon_admin', maker), registry.owner, actor, { label })).id
+    (await perform(by(registry, 'cordon_admin', maker), 'createToken', { team: registry.owner, actor, label })).id
   const approve = async (registry: TeamRegistry, actor: string, token: string | undefined, id: string) =>
     (
       await by(registry, 'cordon_operator', actor, token).query<{ status: string }>(
@@ -85,21 +84,17 @@ describeRegistry('tokens in votes', (stage) => {
     const id = await registry.ask('agent-1', asking)
     await approve(registry, 'vera', voting, id)
     const said = { voter: 'vera', tokenId: voting, tokenLabel: 'phone', tokenMadeBy: 'ada' }
-    expect((await showQuestion(by(registry, 'cordon_operator', 'otto'), id)).votes).toMatchObject([said])
-    expect(
-      (
-        await (operationOf('explainInvocation').perform(by(registry, 'cordon_operator', 'otto'), {
-          id,
-        }) as Promise<Explanation>)
-      ).votes,
-    ).toMatchObject([said])
+    expect((await perform(by(registry, 'cordon_operator', 'otto'), 'showQuestion', { id })).votes).toMatchObject([said])
+    expect((await perform(by(registry, 'cordon_operator', 'otto'), 'explainInvocation', { id })).votes).toMatchObject([
+      said,
+    ])
     expect(await recorded(`invocation:${id}`, 'invocation.asked')).toMatchObject({ token: asking })
     expect(await recorded(`invocation:${id}`, 'invocation.approved')).toMatchObject({ token: voting, by: 'vera' })
     const without = await registry.ask('agent-1')
     await approve(registry, 'vera', undefined, without)
-    expect((await showQuestion(by(registry, 'cordon_operator', 'otto'), without)).votes).toMatchObject([
-      { tokenId: null, tokenMadeBy: null },
-    ])
+    expect(
+      (await perform(by(registry, 'cordon_operator', 'otto'), 'showQuestion', { id: without })).votes,
+    ).toMatchObject([{ tokenId: null, tokenMadeBy: null }])
     expect(await recorded(`invocation:${without}`, 'invocation.approved')).not.toHaveProperty('token')
   })
 

@@ -1,11 +1,12 @@
 // A version of a tool that may do more than the last usable one cannot be called before somebody approved it.
 import { describe, expect, test } from 'vitest'
 
-import { approveTool, registerTool, requireTool } from '../../src/store/registry/registry.js'
+import { registerTool, requireTool } from '../../src/store/index.js'
 import type { Queryable, ToolRegistration } from '../../src/store/index.js'
 
 import { BAD_STATE, REFUSED, describeRegistry } from './describe-registry.js'
 import type { TeamRegistry } from './describe-registry.js'
+import { actorOf } from './registry.js'
 import type { Role } from './registry.js'
 
 const READS = (...read: string[]) => ({ kind: 'process', command: ['cat'], policy: { filesystem: { read } } })
@@ -34,7 +35,11 @@ describeRegistry('widened tools', (stage) => {
       }),
     )
   const approve = (tool: string, version: number, actor = 'anna') =>
-    speaking('cordon_operator', actor, (session) => approveTool(session, tool, version, 'seen'))
+    actorOf(stage.engine, 'cordon_operator', actor).query('select agents.fn_approve_tool_version($1, $2, $3)', [
+      tool,
+      version,
+      'seen',
+    ])
   const show = ({ owner }: TeamRegistry) =>
     speaking('cordon_admin', 'ada', (session) => requireTool(session, owner, 'look'))
   const first = async (definition: object, more: Partial<ToolRegistration> = {}) => {
