@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
 
-import { NEW_SESSION_COUNT } from '../../src/gate/constraints/constraints.js'
 import { createSessionCount, parseConstraints, parseSessionCountState } from '../../src/gate/index.js'
 import type { SessionCount, SessionBudget } from '../../src/gate/index.js'
 
@@ -82,7 +81,7 @@ describe('constraints', () => {
     { version: 1 },
     'x',
     null,
-    { ...NEW_SESSION_COUNT, extra: 1 },
+    { ...createSessionCount().state(), extra: 1 },
     {
       version: 1,
       tools: [

@@ -7,24 +7,18 @@ import type { Duplex } from 'node:stream'
 import { describe, expect, test, vi } from 'vitest'
 import type { TestContext } from 'vitest'
 
-import { encodePlan } from '../../src/sandbox/plan/encode-plan.js'
-import { parseCellEvent } from '../../src/sandbox/result/events.js'
-import type { CellEvent } from '../../src/sandbox/result/events.js'
-import { FROM_CELL, TO_CELL, createFrameReader, encodeFrame } from '../../src/sandbox/frames.js'
-import { findLauncher } from '../../src/sandbox/index.js'
-import { spawnLauncher } from '../../src/sandbox/launch/nursery.js'
-import { ALL_FRAMES } from '../../src/sandbox/plan/plan.js'
-import type { Plan } from '../../src/sandbox/plan/plan.js'
 import { path } from '../policy/places.js'
 import { needs } from '../../../../test/requirement.js'
 
+import { onEvent, startLauncher, tell, tellPlan } from './launcher-line.js'
+import type { CellEvent, Plan } from './launcher-line.js'
 import { planWith } from './plans.js'
 
 const PLAN = planWith({ cwd: path('/'), rules: [{ access: 'l', path: path('/') }], probe: true })
 
 const startAhead = (network: 'none' | 'all'): Duplex => {
-  const { connection: launcher } = spawnLauncher(findLauncher(), ALL_FRAMES)
-  launcher.write(encodeFrame(TO_CELL.headStart, Buffer.from(network)))
+  const launcher = startLauncher()
+  tell(launcher, 'headStart', Buffer.from(network))
   return launcher
 }
 
@@ -32,14 +26,11 @@ const startAhead = (network: 'none' | 'all'): Duplex => {
 const answerTo = async (network: 'none' | 'all', plan: Plan): Promise<CellEvent | undefined> => {
   const launcher = startAhead(network)
   let first: CellEvent | undefined
-  launcher.on(
-    'data',
-    createFrameReader(FROM_CELL, (_kind, payload) => {
-      first ??= parseCellEvent(payload)
-      launcher.end()
-    }),
-  )
-  launcher.write(encodeFrame(TO_CELL.plan, encodePlan(plan)))
+  onEvent(launcher, (event) => {
+    first ??= event
+    launcher.end()
+  })
+  tellPlan(launcher, plan)
   await once(launcher, 'close')
   return first
 }
@@ -74,7 +65,7 @@ describe('a head start', () => {
     { what: 'of the other form', changes: { form: 'landlock' } },
     { what: 'with another network', changes: { network: 'all' } },
     { what: 'with a cgroup', changes: { cgroup: path('/sys/fs/cgroup') } },
-    { what: 'with other streams', changes: { stdio: { ...ALL_FRAMES, in: 'direct' } } },
+    { what: 'with other streams', changes: { stdio: { ...PLAN.stdio, in: 'direct' } } },
   ])('refuses a plan $what', async ({ changes }) => {
     expect(await answerTo('none', { ...PLAN, ...changes })).toMatchObject({
       event: 'error',

@@ -4,11 +4,8 @@ import { once } from 'node:events'
 import { describe, expect, test } from 'vitest'
 
 import { PLAN_VERSION } from '../../src/sandbox/plan/encode-plan.js'
-import { parseCellEvent } from '../../src/sandbox/result/events.js'
-import { FROM_CELL, TO_CELL, createFrameReader, encodeFrame } from '../../src/sandbox/frames.js'
-import { findLauncher } from '../../src/sandbox/index.js'
-import { spawnLauncher } from '../../src/sandbox/launch/nursery.js'
-import { ALL_FRAMES } from '../../src/sandbox/plan/plan.js'
+
+import { onEvent, startLauncher, tell } from './launcher-line.js'
 
 const BEGIN = [`cordon-plan-${PLAN_VERSION}`, 'form', 'landlock']
 const SETTINGS = [
@@ -29,15 +26,13 @@ const bytes = (words: readonly string[]) => Buffer.from(words.map((word) => `${w
 
 /** The stage and words of the refusal; undefined when the plan was understood, whatever became of it then. */
 const refusalOf = async (plan: Buffer): Promise<string | undefined> => {
-  const { connection: launcher } = spawnLauncher(findLauncher(), ALL_FRAMES)
+  const launcher = startLauncher()
   let refusal: string | undefined
-  const read = createFrameReader(FROM_CELL, (_kind, payload) => {
-    const event = parseCellEvent(payload)
+  onEvent(launcher, (event) => {
     if (event.event === 'error' && event.stage === 'plan') refusal = event.detail
     launcher.end()
   })
-  launcher.on('data', read)
-  launcher.write(encodeFrame(TO_CELL.plan, plan))
+  tell(launcher, 'plan', plan)
   await once(launcher, 'close')
   return refusal
 }

@@ -6,13 +6,13 @@ import type { Duplex } from 'node:stream'
 
 import { describe, expect, test } from 'vitest'
 
-import { FROM_CELL, TO_CELL, TO_WATCHER, createFrameReader, encodeFrame } from '../../src/sandbox/frames.js'
+import { TO_CELL, TO_WATCHER, encodeFrame } from '../../src/sandbox/frames.js'
 import { findLauncher } from '../../src/sandbox/index.js'
-import { encodeCommand, encodePlan } from '../../src/sandbox/plan/encode-plan.js'
-import { parseCellEvent } from '../../src/sandbox/result/events.js'
+import { encodeCommand } from '../../src/sandbox/plan/encode-plan.js'
 import { catchAll, newMark, processesWith, survivorsOf } from '../attacks/survivors.js'
 import { path } from '../policy/places.js'
 
+import { onEvent, tell, tellPlan } from './launcher-line.js'
 import { planWith } from './plans.js'
 
 const ALL_MEMORY = 32 << 20
@@ -25,12 +25,11 @@ const end = async (words: readonly string[], kind: Parameters<typeof encodeFrame
   })
   const line = child.stdio[3] as Duplex
   const stages: string[] = []
-  const read = createFrameReader(FROM_CELL, (_kind, payload) => {
-    const event = parseCellEvent(payload)
+  onEvent(line, (event) => {
     if (event.event === 'error') stages.push(event.stage)
     line.end()
   })
-  line.on('data', read).on('error', () => undefined)
+  line.on('error', () => undefined)
   const frame = encodeFrame(kind)
   frame.writeUInt32LE(size, 1)
   line.write(frame)
@@ -77,8 +76,8 @@ const cellWithoutMemory = async (mark: string) => {
   const script = `${wait} & (${wait} & setsid ${wait}) & ${wait}`
   const command = { program: path('/bin/sh'), argv: ['sh', '-c', script], environment: { PATH: '/usr/bin:/bin' } }
   line.on('error', () => undefined)
-  line.write(encodeFrame(TO_CELL.plan, encodePlan(plan)))
-  line.write(encodeFrame(TO_CELL.command, encodeCommand(command)))
+  tellPlan(line, plan)
+  tell(line, 'command', encodeCommand(command))
   await expect.poll(() => processesWith(mark).length, { timeout: 10_000 }).toBeGreaterThan(3)
   execFileSync('prlimit', ['--pid', String(supervisor), '--as=1'])
   return { line, supervisor, ended: once(child, 'exit') }
@@ -89,11 +88,9 @@ describe('a supervisor that gets no memory', () => {
     const mark = newMark()
     const { line, ended } = await cellWithoutMemory(mark)
     const running = new Promise<readonly number[]>((resolve) => {
-      const read = createFrameReader(FROM_CELL, (_kind, payload) => {
-        const event = parseCellEvent(payload)
+      onEvent(line, (event) => {
         if (event.event === 'error' && event.stage === 'memory') resolve(processesWith(mark))
       })
-      line.on('data', read)
     })
     const input = encodeFrame(TO_CELL.input)
     input.writeUInt32LE(TOO_MUCH, 1)

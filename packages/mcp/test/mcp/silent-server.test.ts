@@ -3,7 +3,6 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 
 import { openServerLink } from '../../src/gateway/server-link.js'
 import type { ServerSource } from '../../src/gateway/index.js'
-import { requestOf } from '../../src/wire/messages.js'
 
 beforeEach(() => {
   vi.useFakeTimers()
@@ -41,7 +40,7 @@ const ask = async (method: string, answered: readonly string[]) => {
     onTrouble: () => undefined,
     onEnd: (_link, { code }) => ends.push(code),
   })
-  const { answer } = link.ask(requestOf(0, method, {}))
+  const { answer } = link.ask({ jsonrpc: '2.0', id: 0, method, params: {} })
   await vi.advanceTimersByTimeAsync(20 * 60_000)
   const given = await answer
   return { code: given.kind === 'lost' ? given.error.code : 'answered', ends }
