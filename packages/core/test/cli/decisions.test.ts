@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { beforeEach, describe, expect, test } from 'vitest'
 
-import type { Facts } from '../../src/run/facts.js'
+import type { Facts } from './printed.js'
 
 import { cordon, temporaryFolder } from './cordon.js'
 import type { Ran } from './cordon.js'

@@ -7,7 +7,7 @@ import { containerOf, isInFirstNamespaces } from '../../src/diagnosis/container.
 import type { ContainerSigns } from '../../src/diagnosis/container.js'
 import { diagnose } from '../../src/diagnosis/diagnose.js'
 import type { ProbedHost } from '../../src/diagnosis/diagnose.js'
-import type { Diagnosis } from '../../src/commands/doctor/doctor-table.js'
+import type { Diagnosis } from './printed.js'
 import type { HostSettings } from '../../src/diagnosis/host-settings.js'
 import type { AbsolutePath } from '../../src/policy/index.js'
 

@@ -12,7 +12,6 @@ import {
   resolvePolicy,
   ROOT_PATH,
 } from '../../src/policy/index.js'
-import { coversPort } from '../../src/policy/network/covers-host.js'
 import type { NetworkRequest, ToolPolicy } from '../../src/policy/index.js'
 
 const host = fc.constantFrom('a.org', 'b.a.org', '*.a.org', 'a.org:8443')
@@ -82,7 +81,9 @@ test('combined policies inject a credential only into requests that its own poli
                 (own) =>
                   own.id === id &&
                   own.hosts.some(
-                    ({ destination, port }) => coversHost(destination, request.host) && coversPort(port, request.port),
+                    ({ destination, port }) =>
+                      coversHost(destination, request.host) &&
+                      (port.kind === 'web' ? [80, 443] : [port.port]).includes(request.port),
                   ),
               ),
           )

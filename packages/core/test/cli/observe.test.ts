@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
-import type { Facts } from '../../src/run/facts.js'
+import type { Facts } from './printed.js'
 import { openSandbox } from '../../src/sandbox/index.js'
 import { parseAbsolutePath, parsePolicy, resolvePolicy } from '../../src/policy/index.js'
 

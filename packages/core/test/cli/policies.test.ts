@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 
 import { combinePolicies } from 'cordon/commands'
-import type { Facts } from '../../src/run/facts.js'
+import type { Facts } from './printed.js'
 import { parsePolicy } from '../../src/policy/index.js'
 
 import { cordon, temporaryFolder } from './cordon.js'

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 
 import { beforeEach, describe, expect, test } from 'vitest'
 
-import type { Facts } from '../../src/run/facts.js'
+import type { Facts } from './printed.js'
 
 import { cordon, temporaryFolder } from './cordon.js'
 import { CONFIG_FOLDER } from './own-folders.js'

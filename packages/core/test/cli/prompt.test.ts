@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 
 import { beforeEach, describe, expect, test } from 'vitest'
 
-import type { Facts } from '../../src/run/facts.js'
+import type { Facts } from './printed.js'
 
 import { CORDON, cordon, temporaryFolder } from './cordon.js'
 import { CONFIG_FOLDER, STATE_FOLDER } from './own-folders.js'

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
-import type { Facts } from '../../src/run/facts.js'
+import type { Facts } from './printed.js'
 
 import { describeForms, temporaryFolder } from './cordon.js'
 

@@ -5,9 +5,10 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 
 import { containerTool } from '../../src/runtime/index.js'
-import { openEngine } from '../../src/sandbox/container/engine.js'
 import { engineSockets } from 'cordon/sandbox'
 import { needs } from '../../../../test/requirement.js'
+import { cordon } from '../cli/cordon.js'
+import type { Diagnosis } from '../cli/printed.js'
 import { openStage } from '../runtime/stage.js'
 
 import { ENGINE_KIND, IS_PODMAN, engineProblem, makeImageRoot, startEngine } from './engine.js'
@@ -47,10 +48,11 @@ describe(`a ${ENGINE_KIND} engine`, () => {
     expect(isLimited('limits.processes')).toBe(controllers.includes('pids'))
   })
 
-  test('says whether it is rootless', async (context) => {
+  test('says whether it is rootless', (context) => {
     needs(context, engine !== undefined, problem ?? '')
-    const opened = await openEngine(engineSockets({ XDG_RUNTIME_DIR: runtimeFolder }))
-    expect(opened).toMatchObject({ name: IS_PODMAN ? 'podman' : 'docker', isRootless: ENGINE_KIND === 'rootless' })
+    const { stdout } = cordon(['doctor', '--json'], { environment: { XDG_RUNTIME_DIR: runtimeFolder } })
+    const { found } = (JSON.parse(stdout) as Diagnosis).engine
+    expect(found).toMatchObject({ name: IS_PODMAN ? 'podman' : 'docker', rootless: ENGINE_KIND === 'rootless' })
   })
 })
 

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 
 import { describe, expect, test } from 'vitest'
 
-import type { Diagnosis } from '../../src/commands/doctor/doctor-table.js'
+import type { Diagnosis } from '../cli/printed.js'
 import { needs } from '../../../../test/requirement.js'
 import { CORDON, CORE, REPOSITORY } from '../../../../test/repository.js'
 

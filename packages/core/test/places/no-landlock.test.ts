@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 
 import { CORDON, REPOSITORY } from '../../../../test/repository.js'
-import type { Diagnosis } from '../../src/commands/doctor/doctor-table.js'
+import type { Diagnosis } from '../cli/printed.js'
 import { lastingFolder } from '../attacks/playground.js'
 
 import { startHostServer } from './host-server.js'

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 
 import { CORDON } from '../../../../test/repository.js'
-import type { Diagnosis } from '../../src/commands/doctor/doctor-table.js'
+import type { Diagnosis } from '../cli/printed.js'
 import { lastingFolder, snapshot } from '../attacks/playground.js'
 import { compileAll, preparePrograms } from '../attacks/programs.js'
 import { newMark, survivorsOf } from '../attacks/survivors.js'
