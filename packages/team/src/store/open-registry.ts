@@ -16,6 +16,12 @@ export interface MarkedAnswer<Answer> {
   readonly mark: string
 }
 
+/** The answer as JSON. A server sends it as it is. */
+interface MarkedText {
+  readonly text: string
+  readonly mark: string
+}
+
 export interface Following {
   /** The mark of the known answer. */
   readonly known?: string
@@ -52,7 +58,7 @@ export interface Registry {
     caller: Caller,
     given: RequestFields,
     following: Following,
-  ) => Promise<(MarkedAnswer<unknown> & { readonly text: string }) | undefined>
+  ) => Promise<MarkedText | undefined>
   readonly close: () => Promise<void>
 }
 
@@ -82,7 +88,7 @@ export const openRegistry = (engine: Engine, changes: Changes = watchChanges(eng
         try {
           const text = JSON.stringify((await turn((over) => answer(operation, caller, given, over))) ?? null)
           const mark = createHash('sha256').update(text).digest('base64url')
-          if (mark !== known) return { answer: JSON.parse(text), mark, text }
+          if (mark !== known) return { mark, text }
           if (Date.now() >= until || isAbout === undefined || signal?.aborted === true) return undefined
           await changed
         } finally {
@@ -134,7 +140,7 @@ export const followGrowth = async (
       await told({ kind: 'waiting' })
       continue
     }
-    const answer = next.answer as never
+    const answer = JSON.parse(next.text) as never
     const items = growth.items(answer)
     for (const { mark, item } of items) {
       asked = growth.goOn(asked, mark)
@@ -183,8 +189,10 @@ export const openDirectAccess = (engine: Engine, caller: Caller): StoreAccess =>
       const answer = await registry.answer(operation, caller, readFields(operation.fields, given))
       return JSON.parse(JSON.stringify(answer ?? null)) as never
     },
-    follow: async (name, given, following) =>
-      (await registry.follow(operationOf(name), caller, given, following)) as never,
+    follow: async (name, given, following) => {
+      const marked = await registry.follow(operationOf(name), caller, given, following)
+      return marked === undefined ? undefined : { answer: JSON.parse(marked.text) as never, mark: marked.mark }
+    },
     grow: async (name, given, told, signal) => {
       let last: unknown
       await followGrowth(registry, operationOf(name), caller, given, {
