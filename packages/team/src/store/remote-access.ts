@@ -2,6 +2,8 @@
 import { Agent, request as requestHttp } from 'node:http'
 import type { IncomingMessage, RequestOptions } from 'node:http'
 import { Agent as TlsAgent, request as requestHttps } from 'node:https'
+import { isAbsolute, resolve } from 'node:path'
+
 import { CordonError, messageOf } from 'cordon/errors'
 import { withoutUndefined } from 'cordon/shapes'
 
@@ -61,7 +63,8 @@ const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/
 const placeOf = ({ server, token, allowPlainHttp = false, authorities }: ServerSettings): Place => {
   if (server.startsWith('unix:')) {
     const socketPath = server.slice('unix:'.length)
-    if (!socketPath.startsWith('/')) throw unusable(server, 'the path of a socket begins with /')
+    if (!isAbsolute(socketPath))
+      throw unusable(server, `the path of a socket begins with /, as in unix:${resolve(socketPath)}`)
     return connectTo(server, requestHttp, new Agent({ keepAlive: true }), { socketPath, host: 'localhost' })
   }
   const url = URL.canParse(server) ? new URL(server) : undefined

@@ -44,6 +44,13 @@ describe('the exit status is', () => {
     })
   })
 
+  test('1 for a socket that is named by a relative path, and the error has the whole path', () => {
+    expect(cordon(['team', 'tools', 'list', '--server', 'unix:registry/socket'], { cwd: folder })).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining(`as in unix:${join(folder, 'registry', 'socket')}`) as string,
+    })
+  })
+
   test('the same for the program itself', () => {
     for (const words of [
       ['log', 'verify', ...nowhere],
