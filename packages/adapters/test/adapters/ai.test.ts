@@ -1,13 +1,19 @@
 // Tools of a runtime in the real AI SDK, with its scripted model.
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
 import { generateText, isStepCount, streamText } from 'ai'
 import type { ModelMessage } from 'ai'
 import { MockLanguageModelV4, convertArrayToReadableStream } from 'ai/test'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 
 import { aiTools } from '@cordon/adapters/ai'
 import type { AiTools, SuspendedCall } from '@cordon/adapters/ai'
 import { processTool } from 'cordon'
 import type { ToolResult } from 'cordon'
+import { linkPackages } from '../../../../test/repository.js'
 import { IN_MATRIX } from '../../../../test/turns.js'
 import { FRUIT, openNotesStage, runExample } from './notes.js'
 
@@ -186,4 +192,36 @@ describe('a suspended call', () => {
     expect(told).toMatchObject([{ type: 'error-text' }])
     expect(hasNote()).toBe(true)
   })
+})
+
+/** A model that calls `add`, then says what it got. */
+const SCRIPTED = `
+const { MockLanguageModelV4 } = await import('ai/test')
+const model = new MockLanguageModelV4({
+  doGenerate: ({ prompt }) => {
+    const told = prompt.find(({ role }) => role === 'tool')
+    return {
+      content: [
+        told === undefined
+          ? { type: 'tool-call', toolCallId: '1', toolName: 'add', input: '{"a":2,"b":3}' }
+          : { type: 'text', text: JSON.stringify(told.content[0].output.value) },
+      ],
+      finishReason: { unified: told === undefined ? 'tool-calls' : 'stop' },
+      usage: { inputTokens: {}, outputTokens: {} },
+      warnings: [],
+    }
+  },
+})`
+
+test('the program of README.md calls a tool of the runtime, as printed but for the model', () => {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'cordon-ai-')))
+  onTestFinished(() => {
+    rmSync(folder, { recursive: true, force: true })
+  })
+  linkPackages(folder, 'cordon', '@cordon/adapters', 'ai')
+  const readme = readFileSync(join(import.meta.dirname, '../../README.md'), 'utf8')
+  const program = /```js\n([^]*?)```/.exec(readme)?.[1] ?? ''
+  writeFileSync(join(folder, 'agent.mjs'), program.replace(/^const model = .*$/m, SCRIPTED))
+  const { status, stdout, stderr } = spawnSync(process.execPath, ['agent.mjs'], { cwd: folder, encoding: 'utf8' })
+  expect({ status, stdout, stderr }).toEqual({ status: 0, stdout: '"5"\n', stderr: '' })
 })

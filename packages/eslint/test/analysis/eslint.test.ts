@@ -1,5 +1,5 @@
 // The plugin in a real ESLint, with the real parser, on files of a project.
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 
@@ -144,4 +144,14 @@ test('a file with tools whose types are not known is a finding, and the configur
     { ruleId: 'cordon/opaque-code', message: expect.stringMatching(/'\*\*\/\*\.mjs' in its files.*allowJs/) as string },
   ])
   expect(await messagesOf('eslint.config.mjs')).toEqual([])
+})
+
+test('the configuration of README.md finds a missing grant, as printed', async () => {
+  const readme = readFileSync(join(import.meta.dirname, '../../README.md'), 'utf8')
+  const file = join(folder, 'printed.config.mjs')
+  writeFileSync(file, /```js\n([^]*?)```/.exec(readme)?.[1] ?? '')
+  linkPackages(folder, 'eslint-plugin-cordon', 'typescript-eslint')
+  const printed = new ESLint({ cwd: folder, overrideConfigFile: file })
+  const [result] = await printed.lintFiles(join(folder, 'beyond.ts'))
+  expect(result?.messages.map(({ ruleId }) => ruleId)).toEqual(['cordon/within-policy'])
 })

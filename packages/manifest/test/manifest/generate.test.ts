@@ -467,3 +467,13 @@ export const later = () => createCordon({ tools: [] })\n`,
     expect(dynamicOf(files)).toEqual([['a', []]])
   })
 })
+
+test('the project of README.md has a manifest with its tool, as printed', () => {
+  const readme = readFileSync(join(import.meta.dirname, '../../README.md'), 'utf8')
+  const [agent = '', configuration = ''] = Array.from(readme.matchAll(/```js\n([^]*?)```/g), ([, code]) => code ?? '')
+  const folder = project({ 'agents/support.mjs': agent, 'cordon.config.mjs': configuration })
+  const { agents } = described(folder)
+  expect(toolNamed(agentNamed(agents, 'agents/support'), 'orders')).toMatchObject({
+    policy: { filesystem: { read: ['./orders'] } },
+  })
+})

@@ -1,6 +1,6 @@
-// Follows docs/for-authors.md word for word.
+// Follows docs/for-authors.md and README.md word for word.
 import { spawnSync } from 'node:child_process'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -14,8 +14,8 @@ import { folderWith, textOf } from '../mcp/gateway.js'
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const PAGE = readFileSync(join(ROOT, 'docs', 'for-authors.md'), 'utf8')
 
-const blockAfter = (heading: string): string =>
-  /```js\n([^]*?)```/.exec(PAGE.slice(PAGE.indexOf(`${heading}\n`)))?.[1] ?? ''
+const blockAfter = (heading: string, page = PAGE): string =>
+  /```js\n([^]*?)```/.exec(page.slice(page.indexOf(`${heading}\n`)))?.[1] ?? ''
 
 /** A project that has installed what the page says. */
 const project = (): string => {
@@ -44,4 +44,20 @@ test('the sandbox with capabilities of docs/for-authors.md writes, as printed', 
   const { status, stderr } = spawnSync(process.execPath, ['agent.mjs'], { cwd: folder, encoding: 'utf8' })
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
   expect(readFileSync(join(workspace, 'a'), 'utf8')).toBe('x')
+})
+
+test('the server of README.md counts lines within its policy and nothing else, as printed', async () => {
+  const folder = project()
+  mkdirSync(join(folder, 'data'))
+  writeFileSync(join(folder, 'data', 'fruit'), 'pear\napple\n')
+  const readme = readFileSync(join(ROOT, 'README.md'), 'utf8')
+  writeFileSync(join(folder, 'server.mjs'), blockAfter('# @cordon/mcp', readme))
+  const client = new Client({ name: 'test', version: '1' })
+  onTestFinished(() => client.close())
+  await client.connect(
+    new StdioClientTransport({ command: process.execPath, args: ['server.mjs'], cwd: folder, stderr: 'ignore' }),
+  )
+  const count = (file: string) => client.callTool({ name: 'count', arguments: { file } })
+  expect(textOf(await count('data/fruit'))).toBe('2 data/fruit\n')
+  expect((await count('/etc/passwd')).isError).toBe(true)
 })
