@@ -1,5 +1,5 @@
-// npm run bench -- --eslint: what the rules of eslint-plugin-cordon add to a lint with type-checked rules, for a project of
-// 50,000 lines with 200 tools. Both lints run in this process, in turns, and are measured in processor time.
+// npm run bench -- --eslint: what the rules of eslint-plugin-cordon add to a lint with type-checked rules, for a
+// project of 50,000 lines with 200 tools. Both lints run in this process, in turns, and are measured in processor time.
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ESLint } from 'eslint'

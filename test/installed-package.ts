@@ -1,5 +1,5 @@
-// The core, @cordon/mcp and @cordon/adapters as npm lays them out in a project: in node_modules, with what they need beside them, and a
-// link in .bin.
+// The core, @cordon/mcp and @cordon/adapters as npm lays them out in a project: in node_modules, with what they need
+// beside them, and a link in .bin.
 import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 

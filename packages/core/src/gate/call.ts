@@ -20,7 +20,7 @@ export interface GateCall {
   readonly origin?: 'model' | 'command'
   /** The reason of the decision for a typed command. */
   readonly typed?: string
-  /** Rules that would allow it, ready to copy, where the caller knows better ones than the gate. Not for permitted calls. */
+  /** Rules that would allow it, ready to copy, if the caller knows better ones than the gate. Unused if it may run. */
   readonly waysToAllow?: () => readonly string[]
   /** The same for a call that always needs approval. */
   readonly waysToApprove?: () => readonly string[]
