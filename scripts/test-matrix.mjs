@@ -2,12 +2,12 @@
 // and container, as root and as an ordinary user, guests, real agents and servers, sanitizers, long series. It takes
 // hours, and goes on where it was stopped. The table at its end is also docs/inside/matrix.md.
 //
-//   npm run test:matrix                        what has not passed yet with this commit
+//   npm run test:matrix                        what has not passed yet with this commit; the table keeps older results
 //   npm run test:matrix -- --only attacks      parts whose name has this text
 //   npm run test:matrix -- --again             everything anew
 //   npm run test:matrix -- --fuzz-seconds 360  each fuzz target for this long (ten of them: an hour)
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { arch, cpus, release } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -24,7 +24,8 @@ const git = (...words) => spawnSync('git', words, { cwd: ROOT, encoding: 'utf8' 
 const commit = git('rev-parse', '--short=12', 'HEAD')
 const RESULT = 'docs/inside/matrix.md'
 const isClean = git('status', '--porcelain', '--', '.', `:!${RESULT}`) === ''
-const KEPT = join(ROOT, 'build', 'matrix', isClean ? commit : 'uncommitted')
+const tried = isClean ? commit : `${commit} with uncommitted changes`
+const KEPT = join(ROOT, 'build', 'matrix')
 
 const fileOf = (name) => join(KEPT, `${name.replaceAll(/[^A-Za-z0-9.]+/g, '-')}.json`)
 const kept = (name) => {
@@ -35,8 +36,12 @@ const kept = (name) => {
   }
 }
 
-// What ran on a tree with changes says nothing about the next one.
-if (values.again || !isClean) rmSync(KEPT, { recursive: true, force: true })
+/** What ran on a tree with changes says nothing about the next one. */
+const hasPassed = (name) => {
+  const result = kept(name)
+  return isClean && !values.again && result?.tried === tried && result.failures.length === 0
+}
+
 mkdirSync(KEPT, { recursive: true })
 
 heading('what the tests need')
@@ -52,14 +57,14 @@ for (const step of BUILD) {
 const parts = partsOfTheMatrix({ fuzzSeconds: values['fuzz-seconds'] })
 for (const { name, run } of parts.filter((part) => part.name.includes(values.only ?? ''))) {
   heading(name)
-  if (kept(name)?.failures.length === 0) {
+  if (hasPassed(name)) {
     process.stdout.write('it passed before with this commit\n')
     continue
   }
   const begin = Date.now()
   const { passed, skipped, failures } = await run()
   const minutes = Number(((Date.now() - begin) / 60_000).toFixed(1))
-  writeFileSync(fileOf(name), JSON.stringify({ passed, skipped, failures, minutes }))
+  writeFileSync(fileOf(name), JSON.stringify({ tried, passed, skipped, failures, minutes }))
 }
 
 const rows = parts.map(({ name }) => ({ name, result: kept(name) }))
@@ -67,22 +72,23 @@ const ran = rows.filter(({ result }) => result !== undefined)
 const sum = (count) => ran.reduce((total, { result }) => total + count(result), 0)
 const failures = ran.flatMap(({ name, result }) => result.failures.map((failure) => `${name}: ${failure}`))
 const table = [
-  '| part | passed | failed | skipped | minutes |',
-  '| --- | --- | --- | --- | --- |',
+  '| part | commit | passed | failed | skipped | minutes |',
+  '| --- | --- | --- | --- | --- | --- |',
   ...rows.map(({ name, result }) =>
     result === undefined
-      ? `| ${name} | not run | | | |`
-      : `| ${name} | ${result.passed} | ${result.failures.length} | ${result.skipped} | ${result.minutes} |`,
+      ? `| ${name} | not run | | | | |`
+      : `| ${name} | ${result.tried} | ${result.passed} | ${result.failures.length} | ${result.skipped} | ` +
+        `${result.minutes} |`,
   ),
 ]
 const page = [
   '# The last run of the whole matrix',
   '',
   '`npm run test:matrix` writes this page. It tries every claim in every form, wall and container, as root and as an',
-  'ordinary user, and what takes too long for `npm test`.',
+  'ordinary user, and what takes too long for `npm test`. Each row names the commit that was tried.',
   '',
-  `Commit ${commit}${isClean ? '' : ' with uncommitted changes'}, ${new Date().toISOString().slice(0, 10)}, ` +
-    `Linux ${release()}, ${arch()}, ${cpus().length} processors, Node ${process.version}.`,
+  `${new Date().toISOString().slice(0, 10)}, Linux ${release()}, ${arch()}, ${cpus().length} processors, ` +
+    `Node ${process.version}.`,
   '',
   ...table,
   '',
