@@ -15,13 +15,13 @@ export interface CallNetwork {
 }
 
 /** The connections of one cell. They are accepted from `open` on. */
-export interface Door {
+export interface CellDoor {
   readonly open: (network: CallNetwork | undefined) => void
   readonly close: () => void
 }
 
 export interface Doors {
-  readonly make: (token: string) => Door
+  readonly make: (token: string) => CellDoor
   /** Takes a message of a launcher's channel: a connection of its tool (native/supervisor/streams/channel.c). */
   readonly receive: (message: unknown, handle: unknown) => void
 }

@@ -10,7 +10,7 @@ import type { Pool, RunInput } from '../sandbox-interface.js'
 import { departureFromPlan } from '../result/applied-profile.js'
 import { openCell } from './cell.js'
 import type { Cell, CellEnd, CellStreams, StartedLauncher } from './cell.js'
-import type { Door, Doors } from './doors.js'
+import type { CellDoor, Doors } from './doors.js'
 import { pathFor } from '../grants/file-names.js'
 import { brokeredOf } from '../plan/plan.js'
 import type { Command } from '../plan/plan.js'
@@ -139,7 +139,7 @@ export const createPool = <Ready extends ReadyCell>(
 
 export interface OpenedCell {
   readonly cell: Cell
-  readonly door: Door | undefined
+  readonly door: CellDoor | undefined
 }
 
 /** If the launcher departs from the plan, the program never starts. */
