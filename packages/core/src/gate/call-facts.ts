@@ -15,7 +15,7 @@ import { readUrl } from './arguments/url-spelling.js'
 import type { UrlTarget } from './arguments/url-spelling.js'
 
 /** The facts about a call that rules can test. */
-export interface CallFacts {
+export interface RuleFacts {
   readonly tool: string
   readonly input: JsonValue
   /** Named by arguments. An allow has to cover all of them. */
@@ -43,7 +43,7 @@ interface GatedCall {
   readonly argv: readonly string[] | undefined
 }
 
-export const factsOf = ({ tool, input, paths, urls, argv }: GatedCall): CallFacts => {
+export const factsOf = ({ tool, input, paths, urls, argv }: GatedCall): RuleFacts => {
   const commands = commandsOf(tool, input, argv)
   const parts = commands.flatMap((command) => [...command.parts, { words: command.mentioned }])
   const suspectedPaths = parts.flatMap(({ words }) => words.flatMap(({ text }) => pathsInWord(text, tool)))

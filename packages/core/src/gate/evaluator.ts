@@ -5,7 +5,7 @@ import type { CordonError } from '../errors/index.js'
 import { createUsedApprovals, findApproval } from './approval/approval.js'
 import type { ApprovalGrant } from './approval/approval.js'
 import type { ArgumentGate } from './arguments/argument-gate.js'
-import type { CallFacts } from './call-facts.js'
+import type { RuleFacts } from './call-facts.js'
 import type { Evaluation, GateCall } from './call.js'
 import type { DecisionSource, ExplainedStep } from './record/permission-decision.js'
 import { evaluated, recordOf, startDraft, waysToAllow, waysToStop, withStep } from './draft.js'
@@ -237,7 +237,7 @@ export const createEvaluator = (settings: GateSettings, index: RuleIndex, runner
     }
   }
 
-  const permitLast = async (progress: Progress, granted: Granted, facts: CallFacts): Promise<Evaluation> => {
+  const permitLast = async (progress: Progress, granted: Granted, facts: RuleFacts): Promise<Evaluation> => {
     if (progress.substitute !== undefined || !hasHooks(lastRunner, 'pre_tool_use')) return permit(progress, granted)
     const { tool, draft } = progress
     const said = await runHooks(lastRunner, event('pre_tool_use', draft, null))

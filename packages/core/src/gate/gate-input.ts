@@ -4,7 +4,7 @@ import { CordonError, fail } from '../errors/index.js'
 import { describeValue } from '../policy/index.js'
 
 import type { ArgumentGate } from './arguments/argument-gate.js'
-import type { CallFacts } from './call-facts.js'
+import type { RuleFacts } from './call-facts.js'
 import { factsOf } from './call-facts.js'
 import { sizeOf } from './input/canonical-json.js'
 import type { DecisionSource } from './record/permission-decision.js'
@@ -17,7 +17,7 @@ import type { ParsedInput } from './input/parameter-marks.js'
 import type { GateTool } from './tool.js'
 
 type GatedInput =
-  | { readonly kind: 'gated'; readonly draft: Draft; readonly facts: CallFacts }
+  | { readonly kind: 'gated'; readonly draft: Draft; readonly facts: RuleFacts }
   | { readonly kind: 'refused'; readonly draft: Draft; readonly source: DecisionSource; readonly denial: CordonError }
 
 /** `seen`: what was shown to whoever changed the input. Undefined for the input of a model. */

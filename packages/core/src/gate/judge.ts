@@ -4,7 +4,7 @@ import { fail } from '../errors/index.js'
 import type { CordonError } from '../errors/index.js'
 import { mappingOf, oneOf, rootNode, nodeText } from '../policy/index.js'
 
-import type { CallFacts } from './call-facts.js'
+import type { RuleFacts } from './call-facts.js'
 import type { DecisionSource } from './record/permission-decision.js'
 import { withStep } from './draft.js'
 import type { Draft } from './draft.js'
@@ -45,7 +45,7 @@ export type Verdict =
 export const judge = async (
   given: Draft,
   tool: GateTool,
-  facts: CallFacts,
+  facts: RuleFacts,
   stance: HookStance,
   index: RuleIndex,
   settings: GateSettings,
@@ -162,7 +162,7 @@ const named = ({ hooks, reason }: HookStance): string =>
 /** From the tool itself, or from a rule that knows more about the call. */
 const destructiveFacts = (
   tool: GateTool,
-  { input }: CallFacts,
+  { input }: RuleFacts,
   rules: readonly Rule[],
 ): DestructiveFacts | undefined => {
   const byRule = rules.find(({ destructive }) => destructive !== undefined)?.destructive

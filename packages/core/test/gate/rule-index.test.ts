@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 
 import { parseRules, readArgv, readCommand } from '../../src/gate/index.js'
-import type { CallFacts } from '../../src/gate/call-facts.js'
+import type { RuleFacts } from '../../src/gate/call-facts.js'
 import { readUrl } from '../../src/gate/arguments/url-spelling.js'
 import type { JsonValue, UrlTarget } from '../../src/gate/index.js'
 import { indexRules } from '../../src/gate/rules/rule-index.js'
@@ -69,7 +69,7 @@ const input: fc.Arbitrary<JsonValue> = fc.oneof(
   fc.array(leaf, { maxLength: 2 }),
 )
 const line = fc.array(fc.oneof(word, fc.constantFrom('$x', ';', 'sudo', 'env')), { minLength: 1, maxLength: 5 })
-const facts: fc.Arbitrary<CallFacts> = fc
+const facts: fc.Arbitrary<RuleFacts> = fc
   .record({
     tool: text,
     input,

@@ -3,7 +3,7 @@
 import { renderDestination } from '../../policy/index.js'
 import type { Places, PolicyNode } from '../../policy/index.js'
 
-import type { CallFacts } from '../call-facts.js'
+import type { RuleFacts } from '../call-facts.js'
 import {
   allowsArguments,
   allowsCommands,
@@ -33,9 +33,9 @@ interface Condition<Item> {
   readonly written: string
   readonly parse: (node: PolicyNode, places: Places) => readonly Item[]
   /** Whether the items, at least one, cover all of a call, as an allow must. */
-  readonly allows: (items: readonly Item[], facts: CallFacts) => boolean
+  readonly allows: (items: readonly Item[], facts: RuleFacts) => boolean
   /** Whether they match any part of it, which is enough for a deny or an ask. */
-  readonly forbids: (items: readonly Item[], facts: CallFacts) => boolean
+  readonly forbids: (items: readonly Item[], facts: RuleFacts) => boolean
   /** Whether an item matches every call. An allow with such items alone would be the mode bypass. Default: no. */
   readonly isEverything?: (item: Item) => boolean
 }
@@ -63,7 +63,7 @@ export const isAboutEverything = (conditions: RuleConditions): boolean =>
 const isUnconditional = <Key extends ConditionKey>(key: Key, given: RuleConditions[Key]): boolean =>
   given.every((item) => CONDITIONS[key].isEverything?.(item) === true)
 
-type RuleMatcher = (facts: CallFacts) => boolean
+type RuleMatcher = (facts: RuleFacts) => boolean
 
 /** Matches a call if every condition of the rule does. Its conditions are found once, for many calls. */
 export const matcherOf = (rule: Rule): RuleMatcher => {

@@ -4,7 +4,7 @@ import { coversHost, isWebPort, matches } from '../../policy/index.js'
 import { isMapping } from '../../shapes/index.js'
 
 import type { CallPath } from '../arguments/argument-gate.js'
-import type { CallFacts } from '../call-facts.js'
+import type { RuleFacts } from '../call-facts.js'
 import { isList } from '../input/canonical-json.js'
 import { allowsCommand, forbidsCommand } from '../commands/command-pattern.js'
 import type { CommandPattern } from '../commands/command-pattern.js'
@@ -14,25 +14,25 @@ import type { ArgumentCondition, HostCondition, PathCondition } from './rule.js'
 import type { TextPattern } from '../commands/text-pattern.js'
 import type { UrlTarget } from '../arguments/url-spelling.js'
 
-export const namesTool = (patterns: readonly TextPattern[], { tool }: CallFacts): boolean =>
+export const namesTool = (patterns: readonly TextPattern[], { tool }: RuleFacts): boolean =>
   patterns.some((pattern) => pattern.matches(tool))
 
-export const allowsCommands = (patterns: readonly CommandPattern[], { commands }: CallFacts): boolean =>
+export const allowsCommands = (patterns: readonly CommandPattern[], { commands }: RuleFacts): boolean =>
   commands.length > 0 && commands.every((command) => patterns.some((pattern) => allowsCommand(pattern, command)))
 
-export const forbidsCommands = (patterns: readonly CommandPattern[], { commands }: CallFacts): boolean =>
+export const forbidsCommands = (patterns: readonly CommandPattern[], { commands }: RuleFacts): boolean =>
   commands.some((command) => patterns.some((pattern) => forbidsCommand(pattern, command)))
 
-export const allowsArguments = (conditions: readonly ArgumentCondition[], { input }: CallFacts): boolean =>
+export const allowsArguments = (conditions: readonly ArgumentCondition[], { input }: RuleFacts): boolean =>
   conditions.every(({ keys, accepts }) => {
     const values = itemsAt(input, keys)
     return values.length > 0 && values.every((value) => isAccepted(accepts, value))
   })
 
-export const forbidsArguments = (conditions: readonly ArgumentCondition[], { input }: CallFacts): boolean =>
+export const forbidsArguments = (conditions: readonly ArgumentCondition[], { input }: RuleFacts): boolean =>
   conditions.every(({ keys, accepts }) => itemsAt(input, keys).some((value) => isAccepted(accepts, value)))
 
-export const allowsPaths = (conditions: readonly PathCondition[], { paths }: CallFacts): boolean =>
+export const allowsPaths = (conditions: readonly PathCondition[], { paths }: RuleFacts): boolean =>
   paths.length > 0 && paths.every((path) => conditions.some((condition) => allowsPath(condition, path)))
 
 const allowsPath = ({ access, patterns }: PathCondition, path: CallPath): boolean =>
@@ -40,7 +40,7 @@ const allowsPath = ({ access, patterns }: PathCondition, path: CallPath): boolea
   patterns.some((pattern) => !pattern.negated && matches(pattern, path.path)) &&
   !patterns.some((pattern) => pattern.negated && matches(pattern, path.path))
 
-export const forbidsPaths = (conditions: readonly PathCondition[], { folded }: CallFacts): boolean =>
+export const forbidsPaths = (conditions: readonly PathCondition[], { folded }: RuleFacts): boolean =>
   folded.some(({ names, access }) =>
     conditions.some(
       (condition) =>
@@ -50,10 +50,10 @@ export const forbidsPaths = (conditions: readonly PathCondition[], { folded }: C
     ),
   )
 
-export const allowsUrls = (conditions: readonly HostCondition[], { urls }: CallFacts): boolean =>
+export const allowsUrls = (conditions: readonly HostCondition[], { urls }: RuleFacts): boolean =>
   urls.length > 0 && urls.every((url) => conditions.some((condition) => hostFits(condition, url, isWebPort)))
 
-export const forbidsUrls = (conditions: readonly HostCondition[], { urls, suspectedUrls }: CallFacts): boolean =>
+export const forbidsUrls = (conditions: readonly HostCondition[], { urls, suspectedUrls }: RuleFacts): boolean =>
   [...urls, ...suspectedUrls].some((url) => conditions.some((condition) => hostFits(condition, url, () => true)))
 
 /** A host without a port means the ports of the web in an allow, and all ports in a denial. */

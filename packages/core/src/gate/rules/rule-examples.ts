@@ -4,7 +4,7 @@ import type { Places, PolicyNode } from '../../policy/index.js'
 
 import { createArgumentGate } from '../arguments/argument-gate.js'
 import { factsOf } from '../call-facts.js'
-import type { CallFacts } from '../call-facts.js'
+import type { RuleFacts } from '../call-facts.js'
 import { takeSnapshot } from '../input/json-value.js'
 import { matcherOf } from './conditions.js'
 import { resolveByText } from '../arguments/resolve-path.js'
@@ -33,7 +33,7 @@ export const checkExamples = (rule: Rule, examples: PolicyNode, places: Places):
   }
 }
 
-const factsOfExample = (node: PolicyNode, rule: Rule, places: Places): CallFacts => {
+const factsOfExample = (node: PolicyNode, rule: Rule, places: Places): RuleFacts => {
   // A text means a call of the rule's own tool with that command.
   if (typeof node.value === 'string') return imagine(toolOf(rule), { command: node.value }, places, node)
   const { tool, input } = mappingOf(node, ['tool', 'input'])
@@ -44,7 +44,7 @@ const factsOfExample = (node: PolicyNode, rule: Rule, places: Places): CallFacts
 const toolOf = ({ tools }: Rule): string => tools.find(({ isLiteral }) => isLiteral)?.runs[0] ?? 'example'
 
 /** The facts of such a call of a tool that may do everything. */
-const imagine = (name: string, input: unknown, places: Places, node: PolicyNode): CallFacts => {
+const imagine = (name: string, input: unknown, places: Places, node: PolicyNode): RuleFacts => {
   const snapshot = takeSnapshot(input)
   if (snapshot.kind === 'problem')
     throw invalid(node, `an example of plain JSON, but ${snapshot.where} ${snapshot.problem}, ${describeValue(input)}`)

@@ -1,7 +1,7 @@
 import { bug } from '../../errors/index.js'
 import { getOrAdd } from '../../policy/index.js'
 
-import type { CallFacts } from '../call-facts.js'
+import type { RuleFacts } from '../call-facts.js'
 import type { TextPattern } from '../commands/text-pattern.js'
 import type { RuleSet } from './load-rules.js'
 import { matcherOf } from './conditions.js'
@@ -25,7 +25,7 @@ export interface RuleVerdict {
 }
 
 export interface RuleIndex {
-  readonly judge: (facts: CallFacts) => RuleVerdict
+  readonly judge: (facts: RuleFacts) => RuleVerdict
 }
 
 /** Files every rule by its tool and by one more condition, so that a call is compared with few rules. */
@@ -49,7 +49,7 @@ export const indexRules = (sets: readonly RuleSet[]): RuleIndex => {
   const tools = createTextIndex<FindRules>()
   for (const { pattern, rules } of byPattern.values()) tools.add([pattern], fileRules(rules))
 
-  const judge = (facts: CallFacts): RuleVerdict => {
+  const judge = (facts: RuleFacts): RuleVerdict => {
     const checked = new Set<Rule>()
     const matching: Rule[] = []
     const consider = (rule: Rule) => {

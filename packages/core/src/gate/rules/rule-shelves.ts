@@ -5,7 +5,7 @@ import type { Destination, IpAddress } from '../../policy/index.js'
 import { isMapping } from '../../shapes/index.js'
 
 import type { FoldedPattern } from '../arguments/folded-path.js'
-import type { CallFacts } from '../call-facts.js'
+import type { RuleFacts } from '../call-facts.js'
 import { programName } from '../commands/command-line.js'
 import type { JsonValue } from '../input/json-value.js'
 import { itemsAt } from './match-conditions.js'
@@ -16,7 +16,7 @@ import type { TextIndex } from './text-index.js'
 type Found = (rule: Rule) => void
 
 /** Finds a superset of the rules that match. It may find a rule more than once. */
-export type FindRules = (facts: CallFacts, found: Found) => void
+export type FindRules = (facts: RuleFacts, found: Found) => void
 
 export const fileRules = (rules: readonly Rule[]): FindRules => {
   const shelfOf = (rule: Rule) => SHELF_KEYS.find((key) => rule[key].length > 0)
