@@ -52,7 +52,7 @@ export type ProcessResult = Ending &
   Omit<CallRecord, 'profile'> & { readonly profile: SandboxProfile | UnconfinedProfile }
 
 /** A call, with the violations that were found in its write roots at its end. */
-export interface EndedCall {
+export interface EndedCell {
   readonly planned: PlannedCell
   readonly boundary: Boundary
   readonly found: readonly Violation[]
@@ -60,7 +60,7 @@ export interface EndedCall {
 
 export const describeEnd = async (
   { exit, ...end }: CellEnd,
-  { planned, boundary, found }: EndedCall,
+  { planned, boundary, found }: EndedCell,
   stdout: Uint8Array,
   stderr: Uint8Array,
 ): Promise<CallResult> => {
