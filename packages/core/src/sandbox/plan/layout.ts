@@ -8,7 +8,7 @@ import type { CarveOuts } from '../grants/carve-outs.js'
 import type { Survey } from '../grants/survey.js'
 import type { SystemView, TextFile } from '../grants/system-view.js'
 
-export type Execution =
+export type ExecutionRights =
   | { readonly kind: 'all' }
   | {
       readonly kind: 'only'
@@ -25,7 +25,7 @@ export interface LayoutInput {
   readonly survey: Survey
   /** The program and its libraries, outside of everything else. */
   readonly loaded: readonly Place[]
-  readonly execute: Execution
+  readonly execute: ExecutionRights
   readonly cwd: AbsolutePath
   readonly temporary: AbsolutePath
   readonly ownProc: boolean
@@ -52,7 +52,7 @@ export const rule = (access: Access, at: string): Rule => ({ access, path: path(
 export const ruleFor = ({ path: at, object }: Place, access: Access): Rule =>
   rule(object === 'device' ? (access.includes('w') ? 'rwd' : 'rd') : access, at)
 
-export const accessFor = <Base extends 'r' | 'rw'>(base: Base, execute: Execution): Base | `${Base}x` =>
+export const accessFor = <Base extends 'r' | 'rw'>(base: Base, execute: ExecutionRights): Base | `${Base}x` =>
   execute.kind === 'all' ? `${base}x` : base
 
 export const layOutNamespaces = (input: LayoutInput): Layout => {

@@ -23,7 +23,7 @@ import { carvedIn, encodedOnce, newFolderIn } from './planned-cell.js'
 import type { CellRequest, PlannedCell } from './planned-cell.js'
 import { describeProfile } from './profile.js'
 import { canReach } from './workspace-owner.js'
-import type { Execution, LayoutInput } from './layout.js'
+import type { ExecutionRights, LayoutInput } from './layout.js'
 import { layOutNamespaces } from './layout.js'
 import { NO_NETWORK_FILES, networkFiles, withFiles } from './network-files.js'
 import { hasOwnProc } from './requirements.js'
@@ -137,7 +137,7 @@ const executionOf = (
   { boundary, cwd, searchPath, form }: CellRequest,
   program: Program,
   host: HostFacts,
-): Execution => {
+): ExecutionRights => {
   if (boundary.exec.kind === 'all') return { kind: 'all' }
   const names = boundary.exec.kind === 'list' ? boundary.exec.programs : []
   const others = names.map((name) => {
