@@ -37,7 +37,7 @@ import type { Stdio } from './plan/plan.js'
 import { createPlanner } from './plan/planner.js'
 import { createOpenCalls } from './launch/open-calls.js'
 import { createPool, groundOf, isStillTrue, keepLatest, openPlanned, startEarly } from './launch/pool.js'
-import type { OpenedCell, ReadyCell, StartedProgram } from './launch/pool.js'
+import type { OpenedCell, ReadyCell, EarlyProgram } from './launch/pool.js'
 import { openSeatbelt } from './seatbelt/open-seatbelt.js'
 import type { CellSettings, RunInput, RunRequest, Sandbox, SandboxOptions } from './sandbox-interface.js'
 import { createPatrols } from './watch/patrols.js'
@@ -267,7 +267,7 @@ interface Job {
     opened: OpenedCell,
     planned: PlannedCell,
     watched: WatchedRun,
-    started: StartedProgram | undefined,
+    started: EarlyProgram | undefined,
   ) => Promise<CallResult>
 }
 
@@ -278,7 +278,7 @@ const jobOf = (settings: CellSettings, input: RunInput, onStarted?: RunRequest['
   run: (opened, planned, watched, started) => runIn(opened, planned, { settings, input, onStarted }, watched, started),
 })
 
-const startedIn = (cell: Cell, planned: PlannedCell, settings: CellSettings): StartedProgram | undefined =>
+const startedIn = (cell: Cell, planned: PlannedCell, settings: CellSettings): EarlyProgram | undefined =>
   settings.early === undefined
     ? undefined
     : startEarly(cell, commandOf(planned, settings, settings.early.argv), settings.early.stdin)

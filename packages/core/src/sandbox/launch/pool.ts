@@ -168,16 +168,16 @@ export interface ReadyCell extends OpenedCell {
    * Identifies the objects at the granted paths: mounts and Landlock rules hold those, not later ones at the same path.
    */
   readonly ground: string
-  readonly started: StartedProgram | undefined
+  readonly started: EarlyProgram | undefined
 }
 
-export interface StartedProgram {
+export interface EarlyProgram {
   /** Gives the program the input of its call, and settles when it has ended. */
   readonly begin: (stdin: Uint8Array, streams: CellStreams) => Promise<CellEnd>
 }
 
 /** Starts a program before its call. Output until then is kept for the call. */
-export const startEarly = (cell: Cell, command: Command, first: Uint8Array): StartedProgram => {
+export const startEarly = (cell: Cell, command: Command, first: Uint8Array): EarlyProgram => {
   const kept: { readonly stream: 'onStdout' | 'onStderr'; readonly bytes: Buffer }[] = []
   let streams: CellStreams | undefined
   const take = (stream: 'onStdout' | 'onStderr') => (bytes: Buffer) => {

@@ -16,7 +16,7 @@ import { appliedProfile } from '../result/applied-profile.js'
 import type { AttachedRequest, CellSettings, RunInput, RunRequest } from '../sandbox-interface.js'
 import type { Cell } from './cell.js'
 import type { CallNetwork } from './doors.js'
-import type { OpenedCell, StartedProgram } from './pool.js'
+import type { OpenedCell, EarlyProgram } from './pool.js'
 import type { WatchedRun } from './watched-run.js'
 
 export type Streams = Pick<Plan, 'stdio' | 'foreground' | 'delivery'>
@@ -72,7 +72,7 @@ export const runIn = async (
   planned: PlannedCell,
   { settings, input, onStarted }: CallOfCell,
   watched: WatchedRun,
-  started: StartedProgram | undefined,
+  started: EarlyProgram | undefined,
 ): Promise<CallResult> => {
   const stdout = collect(input.onStdout)
   const stderr = collect(input.onStderr)
