@@ -16,7 +16,7 @@ export interface ReadPolicy {
 }
 
 /** A policy, and the kind of tool that has it. */
-export interface Holder {
+export interface HeldPolicy {
   readonly kind: ManifestKind
   readonly policy: PolicyValue
 }
@@ -24,7 +24,7 @@ export interface Holder {
 export interface PolicyReader {
   readonly read: (value: PolicyValue) => ReadPolicy
   /** A witness for each thing that `after` allows and `before` does not. */
-  readonly beyond: (after: Holder, before: Holder) => readonly Witness[]
+  readonly beyond: (after: HeldPolicy, before: HeldPolicy) => readonly Witness[]
 }
 
 /** `places`: of workspace and home, if they are known. */

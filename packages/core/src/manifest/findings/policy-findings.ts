@@ -2,7 +2,7 @@
 import { LIMIT_FORMS, getOrAdd, renderSize, renderTime } from '../../policy/index.js'
 import type { RequestWitness, Witness } from '../../policy/index.js'
 
-import type { Holder, PolicyReader } from './compare-policies.js'
+import type { HeldPolicy, PolicyReader } from './compare-policies.js'
 import type { Finding, FindingId, Owner } from './finding.js'
 import { makeFinding } from './finding.js'
 import { say, words } from './sentence.js'
@@ -15,7 +15,7 @@ export interface Change<Side> {
 
 /** `subject`: how a sentence names the owner. */
 export const policyFindings = (
-  { before, after }: Change<Holder>,
+  { before, after }: Change<HeldPolicy>,
   owner: Owner,
   subject: Sentence,
   policies: PolicyReader,
@@ -42,7 +42,7 @@ const withoutImplied = (witnesses: readonly Witness[]): readonly Witness[] =>
 
 type Sections = Readonly<Record<string, unknown>>
 
-const sectionsOf = ({ kind, policy }: Holder, policies: PolicyReader): Sections => ({
+const sectionsOf = ({ kind, policy }: HeldPolicy, policies: PolicyReader): Sections => ({
   ...(JSON.parse(policies.read(policy).text) as Sections),
   kind,
 })
