@@ -1,7 +1,7 @@
 import { CordonError, fail } from '../../errors/index.js'
 import { credentialsBoundTo, credentialsWithin } from '../../policy/index.js'
 import type { Credential } from '../../policy/index.js'
-import type { Draft, CredentialValue } from '../credentials/draft.js'
+import type { RequestDraft, CredentialValue } from '../credentials/draft.js'
 import { injectAll } from '../credentials/inject.js'
 import type { Endpoint } from '../endpoint.js'
 import { isSameEndpoint, parseEndpoint, renderAuthority, renderEndpoint, renderHost } from '../endpoint.js'
@@ -172,7 +172,7 @@ const exchange = async (
   }))
   const concealment = createConcealment(call.needles(secrets, valued), renderHost(endpoint.host))
   const authority = renderAuthority(endpoint, request.scheme)
-  const plain: Draft = {
+  const plain: RequestDraft = {
     method: request.method,
     authority,
     target: request.target,

@@ -3,7 +3,7 @@ import type { ClientCertificate } from '../upstream/dial.js'
 import type { OutgoingRequest } from '../upstream/transport.js'
 
 /** The parts of a request that a credential changes. */
-export interface Draft extends Pick<OutgoingRequest, 'method' | 'authority' | 'target' | 'headers' | 'body'> {
+export interface RequestDraft extends Pick<OutgoingRequest, 'method' | 'authority' | 'target' | 'headers' | 'body'> {
   readonly client: ClientCertificate | undefined
 }
 

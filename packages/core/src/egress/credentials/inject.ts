@@ -8,16 +8,20 @@ import { percentEncoded } from '../redaction/needles.js'
 import type { ClientCertificate } from '../upstream/dial.js'
 
 import { filterQuery, withoutForeignHeaders, withoutForeignParameters } from './foreign.js'
-import type { Draft, CredentialValue } from './draft.js'
+import type { RequestDraft, CredentialValue } from './draft.js'
 import { readAwsKeys, signRequest } from './sigv4.js'
 
 /**
  * In this order: the tool's own credentials are removed, ours are put in, and the signature comes last, because it
  * covers the rest.
  */
-export const injectAll = async (draft: Draft, valued: readonly CredentialValue[], now: Date): Promise<Draft> => {
+export const injectAll = async (
+  draft: RequestDraft,
+  valued: readonly CredentialValue[],
+  now: Date,
+): Promise<RequestDraft> => {
   const swaps = valued.filter(({ credential }) => credential.inject.kind === 'placeholder')
-  const own: Draft = {
+  const own: RequestDraft = {
     ...draft,
     headers: keepSwapped(draft.headers, withoutForeignHeaders(draft.headers), swaps),
     target: withoutForeignParameters(draft.target, draft.authority),
@@ -41,7 +45,7 @@ const keepSwapped = (all: HeaderList, kept: HeaderList, swaps: readonly Credenti
       ),
   )
 
-const fill = (draft: Draft, { credential, value }: CredentialValue): Draft => {
+const fill = (draft: RequestDraft, { credential, value }: CredentialValue): RequestDraft => {
   const { inject: injection, id } = credential
   switch (injection.kind) {
     case 'header':

@@ -7,7 +7,7 @@ import { readWhole, wholeBody } from '../http/body.js'
 import type { HeaderList } from '../http/header-list.js'
 import { valueOf, withoutHeaders } from '../http/header-list.js'
 
-import type { Draft } from './draft.js'
+import type { RequestDraft } from './draft.js'
 
 export interface SigningTerms {
   readonly id: string
@@ -62,7 +62,12 @@ export const readAwsKeys = (credential: string, value: string): Keys => {
 const SCOPE = /Credential=[^/,\s=]+\/\d{8}\/(?<region>[a-z0-9-]+)\/(?<service>[a-z0-9-]+)\/aws4_request/
 
 /** `asked`: the tool's own request, whose signature names region and service. */
-export const signRequest = async (draft: Draft, terms: SigningTerms, asked: Draft, now: Date): Promise<Draft> => {
+export const signRequest = async (
+  draft: RequestDraft,
+  terms: SigningTerms,
+  asked: RequestDraft,
+  now: Date,
+): Promise<RequestDraft> => {
   const keys = readAwsKeys(terms.id, terms.value)
   const { region, service } = scopeOf(asked, terms)
   const { body, hash } = await payloadOf(draft, terms.id)
@@ -83,7 +88,7 @@ export const signRequest = async (draft: Draft, terms: SigningTerms, asked: Draf
 }
 
 const scopeOf = (
-  draft: Draft,
+  draft: RequestDraft,
   { id, service, region }: SigningTerms,
 ): { readonly region: string; readonly service: string } => {
   const query = new URLSearchParams(draft.target.split('?')[1] ?? '')
@@ -104,7 +109,7 @@ const scopeOf = (
 const NAMED_PAYLOAD = /^(?:[0-9a-f]{64}|UNSIGNED-PAYLOAD|STREAMING-UNSIGNED-PAYLOAD-TRAILER)$/
 
 const payloadOf = async (
-  { headers, body }: Draft,
+  { headers, body }: RequestDraft,
   credential: string,
 ): Promise<{ readonly body: Body | undefined; readonly hash: string }> => {
   const named = valueOf(headers, 'x-amz-content-sha256')
@@ -127,7 +132,7 @@ const payloadOf = async (
 }
 
 export const authorizationFor = (
-  { method, authority, target, headers, hash }: Omit<Draft, 'body' | 'client'> & { readonly hash: string },
+  { method, authority, target, headers, hash }: Omit<RequestDraft, 'body' | 'client'> & { readonly hash: string },
   keys: Keys,
   { time, region, service }: { readonly time: string; readonly region: string; readonly service: string },
 ): string => {
