@@ -3,7 +3,7 @@ import { CordonError, fail } from '../../errors/index.js'
 
 import type { CallResult } from '../call-result.js'
 import { pathsOf } from '../grants/object-at.js'
-import type { Place } from '../grants/object-at.js'
+import type { RealObject } from '../grants/object-at.js'
 import { findLauncher } from '../host/launcher.js'
 import type { HostFacts } from '../plan/host-facts.js'
 import { IN_MEMORY, requestOf, runAttached, runIn } from '../launch/run-in-cell.js'
@@ -246,7 +246,7 @@ interface ReadyContainer extends ReadyCell {
 const isStillMade = (
   ready: ReadyContainer,
   { program, boundary }: ContainerSettings,
-  sealed: readonly Place[],
+  sealed: readonly RealObject[],
 ): boolean => {
   if (!isStillTrue(ready, program, sealed)) return false
   try {

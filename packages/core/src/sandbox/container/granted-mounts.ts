@@ -3,7 +3,7 @@ import { fail } from '../../errors/index.js'
 import type { AbsolutePath, Boundary } from '../../policy/index.js'
 import { isWithinPath } from '../../policy/index.js'
 
-import type { Place } from '../grants/object-at.js'
+import type { RealObject } from '../grants/object-at.js'
 import { surveyGrants } from '../grants/survey.js'
 import type { Survey } from '../grants/survey.js'
 import { outermost, pinsOf } from '../plan/layout.js'
@@ -11,7 +11,7 @@ import { outermost, pinsOf } from '../plan/layout.js'
 /** `hide`: something empty covers what the host has there. */
 export interface Bind {
   readonly path: AbsolutePath
-  readonly object: Place['object']
+  readonly object: RealObject['object']
   readonly access: 'read' | 'write' | 'hide'
 }
 
@@ -22,7 +22,7 @@ export interface GrantedMounts {
 }
 
 /** `sealed`: existing protected names of the write roots, which a mount of their own keeps as they are. */
-export const mountsFor = (boundary: Boundary, sealed: readonly Place[]): GrantedMounts => {
+export const mountsFor = (boundary: Boundary, sealed: readonly RealObject[]): GrantedMounts => {
   const survey = surveyGrants(boundary)
   const [link] = survey.links
   if (link !== undefined)
@@ -32,7 +32,7 @@ export const mountsFor = (boundary: Boundary, sealed: readonly Place[]): Granted
   for (const { path } of [...survey.read, ...survey.write]) refuseCoveringImage(path)
   const asBind =
     (access: Bind['access']) =>
-    ({ path, object }: Place): Bind => ({ path, object, access })
+    ({ path, object }: RealObject): Bind => ({ path, object, access })
   const writeRoots = outermost(survey.write)
   const writable = writeRoots.map(asBind('write'))
   const readable = outermost(survey.read)

@@ -6,7 +6,7 @@ import type { AbsolutePath, Boundary, Mechanism } from '../../policy/index.js'
 import { DEFAULT_LIMITS, isWithinPath } from '../../policy/index.js'
 
 import { pathsOf } from '../grants/object-at.js'
-import type { Place } from '../grants/object-at.js'
+import type { RealObject } from '../grants/object-at.js'
 import { SYSTEM_PATH } from '../grants/program.js'
 import { NAMESPACES } from '../plan/host-facts.js'
 import type { HostFacts } from '../plan/host-facts.js'
@@ -35,7 +35,7 @@ interface ContainerPlanInput {
   readonly engine: Engine
   readonly image: Image
   readonly mounts: GrantedMounts
-  readonly sealed: readonly Place[]
+  readonly sealed: readonly RealObject[]
   readonly hello: Hello
 }
 

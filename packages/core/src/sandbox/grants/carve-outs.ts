@@ -2,14 +2,14 @@ import type { AbsolutePath, Boundary, PathPattern } from '../../policy/index.js'
 import { isReadable, isWithinPath, literalPattern, parentOf } from '../../policy/index.js'
 
 import { expandPattern } from './expand-pattern.js'
-import { objectAt, placeAt, realPathOf } from './object-at.js'
-import type { Place } from './object-at.js'
+import { objectAt, realObjectAt, realPathOf } from './object-at.js'
+import type { RealObject } from './object-at.js'
 
 export interface CarveOuts {
   /** The tool does not see these. */
-  readonly hidden: readonly Place[]
+  readonly hidden: readonly RealObject[]
   /** The tool can read these, but not change them. */
-  readonly sealed: readonly Place[]
+  readonly sealed: readonly RealObject[]
   /**
    * Carve-outs that are symbolic links, by the real folder that they are in. No mount can seal a link, but their
    * folders must stay where they are.
@@ -25,7 +25,7 @@ export interface CarvedOut {
   readonly readable: readonly AbsolutePath[]
 }
 
-export const surveyCarveOuts = (boundary: Boundary, granted: readonly Place[]): CarveOuts => {
+export const surveyCarveOuts = (boundary: Boundary, granted: readonly RealObject[]): CarveOuts => {
   const real = realBoundary(boundary)
   const carved = [...real.read, ...real.write]
     .filter(({ negated }) => negated)
@@ -47,16 +47,16 @@ export const carvedLinksOf = ({ write }: Pick<Boundary, 'write'>): readonly Abso
     .filter(({ negated, kind, base }) => negated && kind === 'literal' && objectAt(base) === 'link')
     .map(({ base }) => `${futurePathOf(parentOf(base))}${base.slice(base.lastIndexOf('/'))}` as AbsolutePath)
 
-interface Carved extends Place {
+interface Carved extends RealObject {
   /** Readability is judged by this path: `dir/**` covers the contents of the folder, not the folder. */
   readonly judged: AbsolutePath
 }
 
-const placesOf = (pattern: PathPattern, granted: readonly Place[]): readonly Carved[] => {
+const placesOf = (pattern: PathPattern, granted: readonly RealObject[]): readonly Carved[] => {
   const within = granted.filter(({ path }) => isWithinPath(pattern.base, path) || isWithinPath(path, pattern.base))
   if (within.length === 0) return []
   if (pattern.kind !== 'pattern')
-    return placeAt(pattern.base).map((place) => ({
+    return realObjectAt(pattern.base).map((place) => ({
       ...place,
       judged: pattern.kind === 'subtree' ? (`${pattern.base}/any` as AbsolutePath) : pattern.base,
     }))

@@ -32,11 +32,11 @@ export interface FoundObject {
 }
 
 /** An object that a mount or a Landlock rule can be for. A link has no content of its own. */
-export interface Place extends FoundObject {
+export interface RealObject extends FoundObject {
   readonly object: Exclude<ObjectKind, 'link'>
 }
 
-export const placeAt = (path: AbsolutePath): readonly Place[] => {
+export const realObjectAt = (path: AbsolutePath): readonly RealObject[] => {
   const object = objectAt(path)
   return object === undefined || object === 'link' ? [] : [{ path, object }]
 }
@@ -86,5 +86,5 @@ export const isExecutable = (path: string): boolean => {
 }
 
 /** Sorted, each once. */
-export const pathsOf = (places: readonly Pick<Place, 'path'>[]): readonly AbsolutePath[] =>
+export const pathsOf = (places: readonly Pick<RealObject, 'path'>[]): readonly AbsolutePath[] =>
   [...new Set(places.map(({ path }) => path))].sort()

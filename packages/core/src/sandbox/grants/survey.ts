@@ -10,13 +10,13 @@ import { realBoundary, surveyCarveOuts } from './carve-outs.js'
 import type { CarveOuts } from './carve-outs.js'
 import { expandPattern } from './expand-pattern.js'
 import { pathFor } from './file-names.js'
-import type { Link, ObjectKind, Place } from './object-at.js'
-import { linkAt, objectAt, placeAt, realPathOf } from './object-at.js'
+import type { Link, ObjectKind, RealObject } from './object-at.js'
+import { linkAt, objectAt, realObjectAt, realPathOf } from './object-at.js'
 
 /** The objects on this host that a boundary names, found when the cell starts. */
 export interface Survey extends CarveOuts {
-  readonly read: readonly Place[]
-  readonly write: readonly Place[]
+  readonly read: readonly RealObject[]
+  readonly write: readonly RealObject[]
   /** Folders that match a pattern which does not reach into them: they are shown empty. */
   readonly shown: readonly AbsolutePath[]
   readonly links: readonly Link[]
@@ -30,7 +30,7 @@ export const surveyGrants = (boundary: Boundary): Survey => {
   const granted = [...read, ...write].flatMap(({ places }) => places)
   // A pattern does not spell out the names that it matches, so protected names stay read-only.
   const real = realBoundary(boundary)
-  const isProtected = ({ path }: Place) => protectionOf(real.write, path) !== undefined
+  const isProtected = ({ path }: RealObject) => protectionOf(real.write, path) !== undefined
   const toWrite = write.flatMap(({ places }) => places)
   return {
     read: [...read.flatMap(({ places }) => places), ...toWrite.filter(isProtected)],
@@ -44,7 +44,7 @@ export const surveyGrants = (boundary: Boundary): Survey => {
 const isGrant = ({ negated }: PathPattern): boolean => !negated
 
 interface Found extends Pick<Survey, 'shown' | 'links'> {
-  readonly places: readonly Place[]
+  readonly places: readonly RealObject[]
 }
 
 const NOTHING: Found = { places: [], shown: [], links: [] }
@@ -116,13 +116,13 @@ export const unmatchedReads = ({ read }: Boundary): readonly string[] =>
 export const isKernelView = (path: string): boolean => /^\/(?:proc|dev|sys)(?:\/|$)/.test(path)
 
 /** The root cannot be bound, because the cell has its own. */
-const topLevel = (): readonly Place[] =>
+const topLevel = (): readonly RealObject[] =>
   readdirSync('/')
     .map((name) => `/${name}` as AbsolutePath)
     .filter((path) => !isKernelView(path))
-    .flatMap(placeAt)
+    .flatMap(realObjectAt)
 
-interface GrantedObject extends Place {
+interface GrantedObject extends RealObject {
   /** The system's links that lead there. The cell shows them too. */
   readonly links: readonly Link[]
 }
@@ -140,7 +140,7 @@ export const resolveGrant = (path: AbsolutePath): GrantedObject | undefined => {
   for (let hops = 0; hops < 16; hops += 1) {
     const link = firstLink(rest)
     if (link === undefined) {
-      const [place] = placeAt(rest)
+      const [place] = realObjectAt(rest)
       return place === undefined ? undefined : { ...place, links }
     }
     if (!FOLDERS_OF_SYSTEM_LINKS.has(dirname(link.path)))

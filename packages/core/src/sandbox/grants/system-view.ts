@@ -7,11 +7,11 @@ import { isReadable } from '../../policy/index.js'
 import { surveyCarveOuts } from './carve-outs.js'
 import { expandPattern } from './expand-pattern.js'
 import { linkAt, objectAt } from './object-at.js'
-import type { Link, Place } from './object-at.js'
+import type { Link, RealObject } from './object-at.js'
 
 /** The files of the presets, found once: system folders do not change between calls. */
 export interface SystemView {
-  readonly places: readonly Place[]
+  readonly places: readonly RealObject[]
   readonly links: readonly Link[]
   /** Small text files are copied into the cell, which costs a third of a mount. */
   readonly files: readonly TextFile[]
@@ -25,7 +25,7 @@ export interface TextFile {
 const LARGEST_COPY = 16_384
 
 export const viewPresets = (boundary: Boundary): SystemView => {
-  const places: Place[] = []
+  const places: RealObject[] = []
   const links: Link[] = []
   const files: TextFile[] = []
   for (const path of new Set(boundary.presetRead.flatMap(pathsOf))) {
@@ -40,7 +40,7 @@ export const viewPresets = (boundary: Boundary): SystemView => {
 }
 
 /** The existing carve-outs in this view. They may change, so every call looks for them. */
-export const hiddenInView = (boundary: Boundary, { places }: SystemView): readonly Place[] =>
+export const hiddenInView = (boundary: Boundary, { places }: SystemView): readonly RealObject[] =>
   // Carve-outs of `write` do not concern files that presets only let the tool read.
   surveyCarveOuts({ ...boundary, write: boundary.write.filter(({ negated }) => !negated) }, places).hidden
 

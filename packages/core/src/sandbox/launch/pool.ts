@@ -15,7 +15,7 @@ import { pathFor } from '../grants/file-names.js'
 import { brokeredOf } from '../plan/plan.js'
 import type { Command } from '../plan/plan.js'
 import type { PlannedCell } from '../plan/planned-cell.js'
-import type { Place } from '../grants/object-at.js'
+import type { RealObject } from '../grants/object-at.js'
 
 const MOST_WAITING = 8
 const REFILL_MS = 25
@@ -163,7 +163,7 @@ export const openPlanned = (
 export interface ReadyCell extends OpenedCell {
   readonly program: string
   readonly planned: PlannedCell
-  readonly sealed: readonly Place[]
+  readonly sealed: readonly RealObject[]
   /**
    * Identifies the objects at the granted paths: mounts and Landlock rules hold those, not later ones at the same path.
    */
@@ -207,12 +207,12 @@ const identityAt = (path: AbsolutePath): string => {
 }
 
 /** Whether a cell built now would be the same. */
-export const isStillTrue = (ready: ReadyCell, program: string, sealed: readonly Place[]): boolean =>
+export const isStillTrue = (ready: ReadyCell, program: string, sealed: readonly RealObject[]): boolean =>
   ready.cell.isAlive() &&
   ready.program === program &&
   isSameSeal(ready.sealed, sealed) &&
   groundOf(ready.planned.ground) === ready.ground
 
-const isSameSeal = (left: readonly Place[], right: readonly Place[]): boolean =>
+const isSameSeal = (left: readonly RealObject[], right: readonly RealObject[]): boolean =>
   left.length === right.length &&
   left.every(({ path, object }, index) => right[index]?.path === path && right[index].object === object)

@@ -9,8 +9,8 @@ import { isWithinPath, parentOf } from '../../policy/index.js'
 import { entriesIn } from '../grants/file-names.js'
 import { BORROWED_PROC_RULES, WRITABLE_DEVICES, accessFor, outermost, rule, ruleFor } from './layout.js'
 import type { LayoutInput } from './layout.js'
-import { placeAt, statusOf } from '../grants/object-at.js'
-import type { Place } from '../grants/object-at.js'
+import { realObjectAt, statusOf } from '../grants/object-at.js'
+import type { RealObject } from '../grants/object-at.js'
 import type { Access, Plan, Rule } from './plan.js'
 
 /** One right more than any write root has, so that others' sockets cannot be moved into it, see landlock.c. */
@@ -31,7 +31,7 @@ export const layOutLandlock = (input: LayoutInput, hasKeeper: boolean): Pick<Pla
   const sealed = [...survey.sealed.map(({ path }) => path), ...survey.carvedLinks]
   const carved = [...hidden, ...sealed]
   const writeRoots = outermost(survey.write)
-  const isKept = (root: Place) =>
+  const isKept = (root: RealObject) =>
     hasKeeper &&
     root.object === 'directory' &&
     !carved.some((path) => isWithinPath(root.path, path)) &&
@@ -39,7 +39,7 @@ export const layOutLandlock = (input: LayoutInput, hasKeeper: boolean): Pick<Pla
   const kept = writeRoots.filter(isKept).map(({ path }) => path)
   const inKept = (paths: readonly AbsolutePath[]) =>
     [...new Set(paths)].filter((path) => kept.some((root) => isWithinPath(path, root)))
-  const files = system.files.map(({ path }): Place => ({ path, object: 'file' }))
+  const files = system.files.map(({ path }): RealObject => ({ path, object: 'file' }))
   const readRoots = outermost([...system.places, ...files, ...survey.read, ...survey.write, ...input.loaded])
   const rules: Rule[] = [
     ...readRoots.flatMap((root) => [...around(root, hidden, toRead), ...listing(root, survey.hidden)]),
@@ -62,7 +62,7 @@ export const layOutLandlock = (input: LayoutInput, hasKeeper: boolean): Pick<Pla
   }
   return {
     // Inside another cell /dev/random, for one, is a link to a file that has a rule already.
-    rules: rules.filter(({ path }) => path === temporary || path.startsWith('/proc/') || placeAt(path).length > 0),
+    rules: rules.filter(({ path }) => path === temporary || path.startsWith('/proc/') || realObjectAt(path).length > 0),
     kept: { roots: kept, sealed: inKept(sealed), hidden: inKept(hidden) },
   }
 }
@@ -71,7 +71,7 @@ export const layOutLandlock = (input: LayoutInput, hasKeeper: boolean): Pick<Pla
  * A folder with hidden files can be listed: in this form names are no secret. With a hidden folder it cannot, because
  * the right to list would apply there too.
  */
-const listing = (root: Place, hidden: readonly Place[]): readonly Rule[] => {
+const listing = (root: RealObject, hidden: readonly RealObject[]): readonly Rule[] => {
   const inside = hidden.filter(({ path }) => isWithinPath(path, root.path))
   return root.object === 'directory' && inside.length > 0 && inside.every(({ object }) => object === 'file')
     ? [rule('l', root.path)]
@@ -98,7 +98,7 @@ const identityOf = ({ dev, ino }: Stats): string => `${dev}:${ino}`
  * one, and nothing new can be made directly in the folder.
  */
 const around = (
-  root: Place,
+  root: RealObject,
   carved: readonly AbsolutePath[],
   access: Access,
   linked = linkedFiles(carved),
@@ -110,7 +110,7 @@ const around = (
   const inside = carved.filter((path) => isWithinPath(path, root.path))
   if (root.object === 'device' || inside.length === 0) return [ruleFor(root, access)]
   return entriesNow(root.path)
-    .flatMap(({ name }) => placeAt(`${root.path}/${name}` as AbsolutePath))
+    .flatMap(({ name }) => realObjectAt(`${root.path}/${name}` as AbsolutePath))
     .flatMap((place) => around(place, inside, access, linked))
 }
 
@@ -129,7 +129,7 @@ const entriesNow = (folder: AbsolutePath): ReturnType<typeof entriesIn> => {
  * subtract, so a folder with a carve-out beneath it is granted entry by entry, and not itself.
  */
 export const closedFolders = (
-  writeRoots: readonly Place[],
+  writeRoots: readonly RealObject[],
   carved: readonly AbsolutePath[],
 ): readonly AbsolutePath[] => {
   const closed = new Set<AbsolutePath>()

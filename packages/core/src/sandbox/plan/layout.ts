@@ -3,7 +3,7 @@ import type { AbsolutePath } from '../../policy/index.js'
 import { isWithinPath, parentOf } from '../../policy/index.js'
 
 import type { Access, Plan, Rule, Step } from './plan.js'
-import type { Place } from '../grants/object-at.js'
+import type { RealObject } from '../grants/object-at.js'
 import type { CarveOuts } from '../grants/carve-outs.js'
 import type { Survey } from '../grants/survey.js'
 import type { SystemView, TextFile } from '../grants/system-view.js'
@@ -24,7 +24,7 @@ export interface LayoutInput {
   /** `sealed` has the protected names too. */
   readonly survey: Survey
   /** The program and its libraries, outside of everything else. */
-  readonly loaded: readonly Place[]
+  readonly loaded: readonly RealObject[]
   readonly execute: ExecutionRights
   readonly cwd: AbsolutePath
   readonly temporary: AbsolutePath
@@ -49,7 +49,7 @@ export const WRITABLE_DEVICES = ['null', 'zero', 'full', 'random', 'urandom', 't
 
 export const rule = (access: Access, at: string): Rule => ({ access, path: path(at) })
 
-export const ruleFor = ({ path: at, object }: Place, access: Access): Rule =>
+export const ruleFor = ({ path: at, object }: RealObject, access: Access): Rule =>
   rule(object === 'device' ? (access.includes('w') ? 'rwd' : 'rd') : access, at)
 
 export const accessFor = <Base extends 'r' | 'rw'>(base: Base, execute: ExecutionRights): Base | `${Base}x` =>
@@ -132,7 +132,7 @@ const DEVICE_LINKS = (temporary: AbsolutePath) => [
   { path: path('/dev/shm'), target: temporary },
 ]
 
-const bind = ({ path: at, object }: Place, access: Access): Step => ({
+const bind = ({ path: at, object }: RealObject, access: Access): Step => ({
   kind: 'bind',
   access: object === 'device' ? 'rd' : access,
   path: at,
@@ -157,9 +157,9 @@ export const BORROWED_PROC_RULES: readonly Rule[] = [
 ].map((name) => rule('r', `/proc/${name}`))
 
 /** Without places inside another one. */
-export const outermost = (places: readonly Place[]): readonly Place[] => {
+export const outermost = (places: readonly RealObject[]): readonly RealObject[] => {
   const sorted = [...places].sort(byPath)
-  const found: Place[] = []
+  const found: RealObject[] = []
   for (const place of sorted) {
     const last = found.at(-1)
     if (last === undefined || !isWithinPath(place.path, last.path)) found.push(place)
@@ -174,7 +174,7 @@ export const outermost = (places: readonly Place[]): readonly Place[] => {
  */
 export const pinsOf = (
   { sealed, hidden, carvedLinks }: CarveOuts,
-  writeRoots: readonly Place[],
+  writeRoots: readonly RealObject[],
 ): readonly AbsolutePath[] => {
   const pins = new Set<AbsolutePath>()
   const whole = new Set([...sealed, ...hidden].map(({ path: at }) => at))

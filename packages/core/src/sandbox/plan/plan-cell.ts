@@ -3,8 +3,8 @@ import { CordonError, fail } from '../../errors/index.js'
 import type { AbsolutePath, Form } from '../../policy/index.js'
 import { DEFAULT_LIMITS, isReadable } from '../../policy/index.js'
 
-import { objectAt, pathsOf, placeAt, realPathOf } from '../grants/object-at.js'
-import type { Place } from '../grants/object-at.js'
+import { objectAt, pathsOf, realObjectAt, realPathOf } from '../grants/object-at.js'
+import type { RealObject } from '../grants/object-at.js'
 import { findProgram, libraryFolders, linkedLibraries, refuseCarvedOutProgram } from '../grants/program.js'
 import type { Program } from '../grants/program.js'
 import { surveyGrants } from '../grants/survey.js'
@@ -32,7 +32,7 @@ export const planCell = (
   request: CellRequest,
   host: HostFacts,
   wholeSystem: SystemView,
-  sealed: readonly Place[],
+  sealed: readonly RealObject[],
 ): PlannedCell => {
   const { boundary, cwd, form } = request
   const system = reachableSystem(wholeSystem, host)
@@ -49,7 +49,7 @@ export const planCell = (
     sealed: [...granted.sealed, ...sealed],
   }
   const loaded = [...program.executables, ...program.loaders, ...program.libraries]
-    .flatMap(placeAt)
+    .flatMap(realObjectAt)
     .filter(({ path }) => !isReadable(boundary, path))
   const execute = executionOf(request, program, host)
   const { layout, wallSteps, temporary } = layOutCell(request, host, { network, system, survey, loaded, execute })
@@ -235,7 +235,7 @@ const layOutCell = (
 }
 
 /** In a cell with its own root it is /tmp, unless the policy grants the host's. */
-const temporaryParentFor = (form: Form, host: HostFacts, granted: readonly Place[]): AbsolutePath => {
+const temporaryParentFor = (form: Form, host: HostFacts, granted: readonly RealObject[]): AbsolutePath => {
   if (!FORM_HAS[form].ownRoot && !bringsMounts(host.wall)) return host.temporaryFolder
   return (granted.some(({ path }) => path === '/tmp') ? '/.tmp' : '/tmp') as AbsolutePath
 }

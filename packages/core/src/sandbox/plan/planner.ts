@@ -5,17 +5,17 @@ import type { HostFacts } from './host-facts.js'
 import { planCell } from './plan-cell.js'
 import { planAgain } from './planned-cell.js'
 import type { CellRequest, PlannedCell } from './planned-cell.js'
-import type { Place } from '../grants/object-at.js'
+import type { RealObject } from '../grants/object-at.js'
 import { viewPresets } from '../grants/system-view.js'
 import type { SystemView } from '../grants/system-view.js'
 
 /** Plans cells, and remembers plans that depend only on paths. The launcher resolves those anew each time. */
 export interface Planner {
-  readonly plan: (request: CellRequest, sealed: readonly Place[]) => PlannedCell
+  readonly plan: (request: CellRequest, sealed: readonly RealObject[]) => PlannedCell
   /** Whether the same plan would be made now. */
-  readonly agrees: (planned: PlannedCell, request: CellRequest, sealed: readonly Place[]) => boolean
+  readonly agrees: (planned: PlannedCell, request: CellRequest, sealed: readonly RealObject[]) => boolean
   /** Throws if a call that seals `next` would be refused. Plans only if that may differ from the earlier plan. */
-  readonly tryNext: (request: CellRequest, sealed: readonly Place[], next: readonly Place[]) => void
+  readonly tryNext: (request: CellRequest, sealed: readonly RealObject[], next: readonly RealObject[]) => void
   readonly forget: () => void
 }
 
@@ -47,12 +47,12 @@ export const createPlanner = (host: HostFacts): Planner => {
     return lastIdentity
   }
   // Made of all other parts, so that a new part of a request or a boundary is in the key too.
-  const keyOf = ({ boundary, hostEnvironment, ...request }: CellRequest, sealed: readonly Place[]): string => {
+  const keyOf = ({ boundary, hostEnvironment, ...request }: CellRequest, sealed: readonly RealObject[]): string => {
     const { limits, presets, require, ...parts } = boundary
     const identities = Object.entries<object>(parts).map(([name, part]) => [name, identityOf(part)])
     return JSON.stringify([identities, limits, presets, require, request, Object.keys(hostEnvironment), sealed])
   }
-  const planNow = (request: CellRequest, sealed: readonly Place[]): PlannedCell =>
+  const planNow = (request: CellRequest, sealed: readonly RealObject[]): PlannedCell =>
     planCell(request, host, viewOf(request.boundary), sealed)
   return {
     agrees: (planned, request, sealed) =>
@@ -81,7 +81,7 @@ export const createPlanner = (host: HostFacts): Planner => {
  * Patterns and carve-outs are expanded to existing files, which every call has to look for. So are the neighbours of a
  * protected name in the Landlock form, because they are granted one by one.
  */
-const dependsOnContents = ({ boundary: { read, write }, form }: CellRequest, sealed: readonly Place[]): boolean =>
+const dependsOnContents = ({ boundary: { read, write }, form }: CellRequest, sealed: readonly RealObject[]): boolean =>
   [...read, ...write].some(({ negated, kind }) => negated || kind === 'pattern') ||
   (!FORM_HAS[form].ownRoot && sealed.length > 0)
 

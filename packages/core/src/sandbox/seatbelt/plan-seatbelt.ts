@@ -5,8 +5,8 @@ import type { AbsolutePath, Boundary, PathPattern } from '../../policy/index.js'
 import { isWithinPath } from '../../policy/index.js'
 
 import { realBoundary } from '../grants/carve-outs.js'
-import { objectAt, pathsOf, placeAt, realPathOf } from '../grants/object-at.js'
-import type { Place } from '../grants/object-at.js'
+import { objectAt, pathsOf, realObjectAt, realPathOf } from '../grants/object-at.js'
+import type { RealObject } from '../grants/object-at.js'
 import { findProgram, refuseCarvedOutProgram } from '../grants/program.js'
 import { surveyGrants } from '../grants/survey.js'
 import { viewPresets } from '../grants/system-view.js'
@@ -44,11 +44,11 @@ export const planSeatbelt = (request: SeatbeltRequest): PlannedSeatbelt => {
   const listed = boundary.exec.kind === 'list' ? boundary.exec.programs.map(find) : []
   const executables = [...new Set([program, ...listed].flatMap((each) => each.executables))]
   const { places, files } = viewPresets(boundary)
-  const read = [...places, ...files].flatMap(({ path }) => realPathOf(path) ?? []).flatMap(placeAt)
+  const read = [...places, ...files].flatMap(({ path }) => realPathOf(path) ?? []).flatMap(realObjectAt)
   const granted = [...survey.read, ...survey.write]
   for (const pattern of [...readPatterns, ...writePatterns]) refuseOtherSpellings(pattern, granted)
   return {
-    read: [...read, ...survey.read, ...executables.flatMap(placeAt)],
+    read: [...read, ...survey.read, ...executables.flatMap(realObjectAt)],
     write: survey.write,
     patterns: { read: readPatterns, write: writePatterns },
     exec: boundary.exec.kind === 'all' ? 'all' : executables,
@@ -93,7 +93,7 @@ const refuseUnsupported = ({ limits, require }: Boundary): void => {
 }
 
 /** A letter beyond ASCII can be spelt in several ways that macOS takes for the same name. A denial would miss them. */
-const refuseOtherSpellings = ({ negated, segments, text }: PathPattern, granted: readonly Place[]): void => {
+const refuseOtherSpellings = ({ negated, segments, text }: PathPattern, granted: readonly RealObject[]): void => {
   if (!negated) return
   const names = segments.flatMap((segment) => (segment.kind === 'name' ? [segment.name] : []))
   const base = `/${names.join('/')}` as AbsolutePath

@@ -3,7 +3,7 @@
 import type { AbsolutePath, PathPattern } from '../../policy/index.js'
 import { PROTECTED_NAMES, joinNames, protectionOf } from '../../policy/index.js'
 
-import type { Place } from '../grants/object-at.js'
+import type { RealObject } from '../grants/object-at.js'
 import {
   ancestorsOf,
   carvedBy,
@@ -29,8 +29,8 @@ import {
 
 /** All paths are real paths: Seatbelt sees no links. */
 export interface SeatbeltPlan {
-  readonly read: readonly Place[]
-  readonly write: readonly Place[]
+  readonly read: readonly RealObject[]
+  readonly write: readonly RealObject[]
   /** Grants and carve-outs of the policy, in its order. */
   readonly patterns: { readonly read: readonly PathPattern[]; readonly write: readonly PathPattern[] }
   readonly exec: 'all' | readonly AbsolutePath[]

@@ -3,7 +3,7 @@ import { fail } from '../../errors/index.js'
 import type { AbsolutePath, PathPattern, Segment } from '../../policy/index.js'
 import { parentOf } from '../../policy/index.js'
 
-import type { Place } from '../grants/object-at.js'
+import type { RealObject } from '../grants/object-at.js'
 
 export const sbplString = (text: string): string => {
   if (/[\p{Cc}\p{Cs}\p{Cn}\u2028\u2029]/u.test(text))
@@ -21,7 +21,8 @@ export const subpath = (path: string): string => `(subpath ${sbplString(path)})`
 export const regex = (text: string): string => `(regex ${sbplString(text)})`
 
 /** An object, and everything beneath it if it is a folder. */
-export const filterOf = ({ path, object }: Place): string => (object === 'directory' ? subpath(path) : literal(path))
+export const filterOf = ({ path, object }: RealObject): string =>
+  object === 'directory' ? subpath(path) : literal(path)
 
 /** One rule, with a filter on each line. Without a filter there is no rule, because it would apply to everything. */
 export const rule = (action: 'allow' | 'deny', operations: string, filters: readonly string[]): readonly string[] =>

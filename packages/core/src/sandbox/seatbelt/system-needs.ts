@@ -1,13 +1,13 @@
 // What every program on macOS needs of the system, each with its reason. Nothing else of the system is allowed.
 import type { AbsolutePath } from '../../policy/index.js'
 
-import type { Place } from '../grants/object-at.js'
+import type { RealObject } from '../grants/object-at.js'
 
-const folder = (path: string): Place => ({ path: path as AbsolutePath, object: 'directory' })
-const file = (path: string): Place => ({ path: path as AbsolutePath, object: 'file' })
+const folder = (path: string): RealObject => ({ path: path as AbsolutePath, object: 'directory' })
+const file = (path: string): RealObject => ({ path: path as AbsolutePath, object: 'file' })
 
 /** To read, and to load code from. Apple's own files, which are the same on every Mac. */
-export const SYSTEM_FILES: readonly Place[] = [
+export const SYSTEM_FILES: readonly RealObject[] = [
   folder('/usr/lib'), // dyld, and the libraries that are files
   folder('/System/Library'), // frameworks
   folder('/System/Cryptexes/OS'), // the cache of all other libraries, since macOS 13

@@ -11,8 +11,8 @@ import { PROTECTED_NAMES, parentOf } from '../../policy/index.js'
 
 import { futurePathOf } from '../grants/carve-outs.js'
 import { pathFor } from '../grants/file-names.js'
-import { objectAt, placeAt, realPathOf } from '../grants/object-at.js'
-import type { FoundObject, Place } from '../grants/object-at.js'
+import { objectAt, realObjectAt, realPathOf } from '../grants/object-at.js'
+import type { FoundObject, RealObject } from '../grants/object-at.js'
 
 const LARGEST = 16 << 20
 const MOST_REMEMBERED = 1_000
@@ -20,7 +20,7 @@ const MOST_REMEMBERED = 1_000
 const DEEPEST_INCLUDE = 10
 
 interface Redirected {
-  readonly places: readonly Place[]
+  readonly places: readonly RealObject[]
   /** Git would look here, and nothing exists yet. */
   readonly missing: readonly AbsolutePath[]
 }
@@ -34,7 +34,7 @@ export const redirectsOf = (found: readonly FoundObject[], roots: readonly Absol
   const paths = new Set([...entries].flatMap((entry) => redirectedBy(entry) as readonly AbsolutePath[]))
   const real = [...paths].map((path) => ({ path, place: realPathOf(path) }))
   return {
-    places: real.flatMap(({ place }) => (place === undefined ? [] : placeAt(place))),
+    places: real.flatMap(({ place }) => (place === undefined ? [] : realObjectAt(place))),
     missing: real.flatMap(({ path, place }) => (place === undefined ? [futurePathOf(path)] : [])),
   }
 }

@@ -10,7 +10,7 @@ import { isWithinPath } from '../../policy/index.js'
 import type { CarvedOut } from '../grants/carve-outs.js'
 import { pathFor } from '../grants/file-names.js'
 import { statusOf } from '../grants/object-at.js'
-import type { Place } from '../grants/object-at.js'
+import type { RealObject } from '../grants/object-at.js'
 import type { Watcher } from './watcher.js'
 
 const MOST_REMEMBERED = 256
@@ -42,7 +42,7 @@ export const refuseOtherNames = async (
   links: string,
   roots: readonly AbsolutePath[],
   carved: CarvedOut,
-  sealed: readonly Place[],
+  sealed: readonly RealObject[],
 ): Promise<void> => {
   const out = [...carved.paths, ...sealed.map(({ path }) => path)]
   const readable = carved.readable.filter((path) => !isIn(path, roots))

@@ -9,8 +9,8 @@ import { quotedWord } from '../../platform/index.js'
 import { carvedLinksOf, realBoundary } from '../grants/carve-outs.js'
 import type { CarvedOut } from '../grants/carve-outs.js'
 import { redirectsOf } from './git-redirects.js'
-import { objectAt, placeAt } from '../grants/object-at.js'
-import type { FoundObject, Place } from '../grants/object-at.js'
+import { objectAt, realObjectAt } from '../grants/object-at.js'
+import type { FoundObject, RealObject } from '../grants/object-at.js'
 import { otherNamesOf, refuseOtherNames } from './other-names.js'
 import { refuseUngrantable } from '../grants/survey.js'
 import { isBelow, missingCarveOuts, plainGrants, startWatcher } from './watcher.js'
@@ -20,7 +20,7 @@ import type { CellSettings } from '../sandbox-interface.js'
 
 export interface CallPatrol {
   /** Existing protected names, which the cell has to seal. */
-  readonly sealed: readonly Place[]
+  readonly sealed: readonly RealObject[]
   /** Also watches the carve-outs, whether they exist or not. */
   readonly hold: (carved: CarvedOut) => Promise<void>
   /** Called when the tool starts. `closed`: folders in which it can make nothing. */
@@ -33,7 +33,7 @@ export interface CallPatrol {
 export interface EndedPatrol {
   readonly violations: readonly Violation[]
   /** If something was made: what the next call has to seal, or the error with which it would be refused. */
-  readonly next: readonly Place[] | CordonError | undefined
+  readonly next: readonly RealObject[] | CordonError | undefined
 }
 
 const NOTHING: EndedPatrol = { violations: [], next: undefined }
@@ -89,7 +89,7 @@ const beginPatrol = async (watcher: Watcher, boundary: Boundary, onAppearance: (
       missing: missing.filter((path) => isBelow(folders, path)),
     }
   }
-  const toSeal = (found: readonly FoundObject[], redirected: readonly Place[]): readonly Place[] => {
+  const toSeal = (found: readonly FoundObject[], redirected: readonly RealObject[]): readonly RealObject[] => {
     const sealed = withoutRepeats([...found, ...redirected].flatMap((name) => sealable(real, name)))
     refuseTooManySeals(sealed, folders)
     return sealed
@@ -112,7 +112,7 @@ const beginPatrol = async (watcher: Watcher, boundary: Boundary, onAppearance: (
     const named = toSeal(found, redirected)
     const roots = [...folders, ...files]
     const namedPaths = named.map(({ path }) => path)
-    const others = (await otherNamesOf(watcher, links, roots, namedPaths)).flatMap(placeAt)
+    const others = (await otherNamesOf(watcher, links, roots, namedPaths)).flatMap(realObjectAt)
     const sealed = others.length === 0 ? named : withoutRepeats([...named, ...others])
     refuseTooManySeals(sealed, folders)
     const hold = async (carved: CarvedOut) => {
@@ -149,7 +149,7 @@ const attempt = <Value>(compute: () => Value): Value | CordonError => {
   }
 }
 
-const withoutRepeats = (places: readonly Place[]): readonly Place[] => [
+const withoutRepeats = (places: readonly RealObject[]): readonly RealObject[] => [
   ...new Map(places.map((place) => [place.path, place])).values(),
 ]
 
@@ -167,7 +167,7 @@ const writeFiles = (boundary: Boundary, folders: readonly AbsolutePath[]): reado
     .filter((path) => !isBelow(folders, path) && objectAt(path) === 'file')
 
 /** A mount cannot seal a link. The watcher restores a link that was changed. */
-const sealable = (boundary: Boundary, { path, object }: FoundObject): readonly Place[] => {
+const sealable = (boundary: Boundary, { path, object }: FoundObject): readonly RealObject[] => {
   if (object === 'link' || plainGrants(boundary).some(({ base }) => base === path)) return []
   const entry = PROTECTED_NAMES.find(({ name }) => path.endsWith(`/${name}`))
   return entry !== undefined && isNamedBy(boundary.write, entry, path) ? [] : [{ path, object }]
@@ -176,7 +176,7 @@ const sealable = (boundary: Boundary, { path, object }: FoundObject): readonly P
 const MOST_SEALED = 1_000
 
 /** Refuses a call with more protected names than a cell can seal, and says where they lie. */
-const refuseTooManySeals = (sealed: readonly Place[], roots: readonly AbsolutePath[]): void => {
+const refuseTooManySeals = (sealed: readonly RealObject[], roots: readonly AbsolutePath[]): void => {
   if (sealed.length <= MOST_SEALED) return
   const [folder, names] = [fullestFolder(sealed, roots), byName(sealed)]
   const most = names.slice(0, 3).map(([name, paths]) => `${paths.length} × ${name}, such as ${paths[0] ?? ''}`)
@@ -189,7 +189,7 @@ const refuseTooManySeals = (sealed: readonly Place[], roots: readonly AbsolutePa
 }
 
 /** The deepest folder that contains more than half of them. */
-const fullestFolder = (sealed: readonly Place[], roots: readonly AbsolutePath[]): AbsolutePath => {
+const fullestFolder = (sealed: readonly RealObject[], roots: readonly AbsolutePath[]): AbsolutePath => {
   const within = (folder: AbsolutePath) => sealed.filter(({ path }) => path !== folder && isWithinPath(path, folder))
   let fullest = roots.reduce(
     (best, root) => (within(root).length > within(best).length ? root : best),
@@ -209,7 +209,7 @@ const fullestFolder = (sealed: readonly Place[], roots: readonly AbsolutePath[])
 }
 
 /** The most frequent name first. */
-const byName = (sealed: readonly Place[]): readonly (readonly [string, readonly AbsolutePath[]])[] => {
+const byName = (sealed: readonly RealObject[]): readonly (readonly [string, readonly AbsolutePath[]])[] => {
   const byName = new Map<string, AbsolutePath[]>()
   for (const { path } of sealed) {
     const paths = byName.get(basename(path))
