@@ -12,7 +12,7 @@ import type { PlaceLimits } from './places.js'
 import { createPlaces } from './places.js'
 import type { RecordEvent } from './record.js'
 import { createSecureUpstream } from './upstream/dial.js'
-import { createPool } from './upstream/pool.js'
+import { createUpstreamPool } from './upstream/pool.js'
 import type { Resolve } from './upstream/resolve.js'
 import { systemResolver } from './upstream/resolve.js'
 
@@ -58,7 +58,7 @@ export const createEgress = ({
   const shared: ProxyParts = {
     authority,
     secure,
-    pool: createPool(secure, isNested),
+    pool: createUpstreamPool(secure, isNested),
     resolve,
     isNested,
     secrets,

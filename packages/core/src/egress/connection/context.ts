@@ -6,13 +6,13 @@ import type { SecretStore } from '../credentials/secret-store.js'
 import type { Places } from '../places.js'
 import type { OfConnection, RecordEvent } from '../record.js'
 import type { SecureUpstream } from '../upstream/dial.js'
-import type { Pool } from '../upstream/pool.js'
+import type { UpstreamPool } from '../upstream/pool.js'
 import type { Resolve } from '../upstream/resolve.js'
 
 export interface ProxyParts {
   readonly authority: TlsAuthority
   readonly secure: SecureUpstream
-  readonly pool: Pool
+  readonly pool: UpstreamPool
   readonly resolve: Resolve
   /**
    * Whether this process is inside a cell. Names then resolve to stand-in addresses, and the outer proxy judges the

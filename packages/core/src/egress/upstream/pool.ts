@@ -22,7 +22,7 @@ export interface Route {
   readonly addresses: () => Promise<readonly IpAddress[]>
 }
 
-export interface Pool {
+export interface UpstreamPool {
   readonly send: (route: Route, request: OutgoingRequest) => Promise<IncomingResponse>
   /** Closes the connections of a call, or all. */
   readonly close: (callId?: string) => void
@@ -49,7 +49,11 @@ interface Shelf {
 const isRepeatable = ({ method, body }: OutgoingRequest): boolean =>
   body === undefined && ['GET', 'HEAD', 'OPTIONS'].includes(method)
 
-export const createPool = (secure: SecureUpstream, isNested: () => boolean, now: () => number = Date.now): Pool => {
+export const createUpstreamPool = (
+  secure: SecureUpstream,
+  isNested: () => boolean,
+  now: () => number = Date.now,
+): UpstreamPool => {
   const shelves = new Map<string, Shelf>()
 
   /** Closes those that have been idle longest. */
@@ -121,7 +125,7 @@ export const createPool = (secure: SecureUpstream, isNested: () => boolean, now:
       if (shelf.opening === opening) shelf.opening = undefined
     }
   }
-  const send: Pool['send'] = async (route, request) => {
+  const send: UpstreamPool['send'] = async (route, request) => {
     const { callId, endpoint, scheme, protocol, client } = route
     const key = [callId, scheme, renderEndpoint(endpoint), protocol, client?.id ?? ''].join(' ')
     const shelf: Shelf = shelves.get(key) ?? { key, callId, transports: new Map(), opening: undefined, isOlder: false }
