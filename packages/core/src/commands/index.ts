@@ -43,7 +43,7 @@ export {
   consentFolderOf,
   dataFolderOf,
   homeOf,
-  packageFolderOf,
+  serverPackagesFolderOf,
   remotesFolderOf,
   stateFolderOf,
 } from '../settings/own-folders.js'

@@ -11,7 +11,7 @@ import { loadBounds, loadRuleFiles } from '../runtime/rule-files/index.js'
 
 import type { Environment } from '../line/arguments.js'
 import { ownFilesOf } from '../settings/own-files.js'
-import { configFolderOf, packageFolderOf, stateFolderOf } from '../settings/own-folders.js'
+import { configFolderOf, serverPackagesFolderOf, stateFolderOf } from '../settings/own-folders.js'
 import type { RunOrder } from './request/run-request.js'
 import type { PreparedRun } from './run-gate.js'
 import { runTool } from './run-tool.js'
@@ -32,7 +32,7 @@ export const prepareRun = (
   const ruleSets = loadRuleFiles({ workspace, home, userFolder: config, projects: 'read', files: order.ruleFiles })
   if (kind !== 'installation')
     loadBounds({ workspace, home, projects: 'read' })({ name: 'cordon run', kind: 'process', policy: order.policy })
-  const packages = packageFolderOf(environment, home)
+  const packages = serverPackagesFolderOf(environment, home)
   const boundary = boundaryOf(order)
   if (typeof kind === 'object') refuseOwnProgram(boundary, process.argv[1], kind.restart)
   const ownFiles = [

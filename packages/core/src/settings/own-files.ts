@@ -12,7 +12,7 @@ import {
 import type { OwnFile } from '../runtime/own-files/index.js'
 
 import type { Environment } from '../line/arguments.js'
-import { configFolderOf, dataFolderOf, packageFolderOf, stateFolderOf } from './own-folders.js'
+import { configFolderOf, dataFolderOf, serverPackagesFolderOf, stateFolderOf } from './own-folders.js'
 
 const UNIX = 'unix:'
 
@@ -33,7 +33,7 @@ export const ownFilesOf = (environment: Environment, home: string): readonly Own
   return [
     ...configFiles(configFolderOf(environment, home)),
     ...stateFiles(stateFolderOf(environment, home)),
-    ...packageFiles(packageFolderOf(environment, home)),
+    ...packageFiles(serverPackagesFolderOf(environment, home)),
     ...copyFiles(dataFolderOf(environment, home)),
     ...engineFiles(environment),
     ...named.filter(([path]) => path !== '').map(([path, what]) => withheld(path, what)),

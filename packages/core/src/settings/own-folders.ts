@@ -32,7 +32,7 @@ export const dataFolderOf = ({ XDG_DATA_HOME: data }: Environment, home: string)
   folderOf(data, home, '.local', 'share')
 
 /** For packages of MCP servers. */
-export const packageFolderOf = ({ XDG_CACHE_HOME: cache }: Environment, home: string): string =>
+export const serverPackagesFolderOf = ({ XDG_CACHE_HOME: cache }: Environment, home: string): string =>
   join(folderOf(cache, home, '.cache'), 'mcp')
 
 /** The audit log, unless an option names another. */

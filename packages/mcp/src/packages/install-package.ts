@@ -9,7 +9,7 @@ import type { JsonValue } from 'cordon/gate'
 import { makeFolders, PLATFORM } from 'cordon/runtime'
 import { escapeGlob } from 'cordon/policy'
 import type { PolicyInput } from 'cordon/policy'
-import { homeOf, packageFolderOf } from 'cordon/commands'
+import { homeOf, serverPackagesFolderOf } from 'cordon/commands'
 
 import { fail } from '../errors/errors.js'
 import { withInstallCell } from './install-cell.js'
@@ -86,7 +86,7 @@ const started = (call: PackageCall, folder: string, { environment }: InstallSett
   policy: { filesystem: { read: [`${escapeGlob(folder)}/**`] }, presets: INSTALLERS[call.source].presets },
 })
 
-const rootOf = ({ environment }: InstallSettings): string => packageFolderOf(environment, homeOf(environment))
+const rootOf = ({ environment }: InstallSettings): string => serverPackagesFolderOf(environment, homeOf(environment))
 
 const hash = (value: unknown): string => hashOf(value as JsonValue)
 
