@@ -3,7 +3,7 @@
 import { hashOf, isStandardSchema } from 'cordon/gate'
 import type { JsonValue } from 'cordon/gate'
 import { policyHash } from 'cordon/policy'
-import { cannotRun, codeOf, sourceOnHost } from 'cordon/runtime'
+import { cannotRun, codeOfTool, sourceOnHost } from 'cordon/runtime'
 import type { ToolDefinition } from 'cordon/runtime'
 
 import type { CommandTemplate } from './command-template.js'
@@ -34,7 +34,7 @@ export const toolHash = (tool: ToolDefinition, template?: CommandTemplate): stri
     destructive: typeof destructive === 'function' ? sourceOnHost(name, destructive) : plain(destructive),
     code:
       template === undefined
-        ? codeOf(tool, (source) => source)
+        ? codeOfTool(tool, (source) => source)
         : { words: template.words, stdin: template.stdin ?? null, successes: successesOf(tool) },
   })
 }

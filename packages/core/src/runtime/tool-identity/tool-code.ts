@@ -14,7 +14,7 @@ import { moduleFiles } from '../tools/module-files.js'
 import type { FunctionSource, ToolContainer, ToolDefinition } from '../tools/tools.js'
 
 /** `valueOf`: what counts of the source of a function. */
-export const codeOf = (tool: ToolDefinition, valueOf: (source: string) => JsonValue): JsonValue => {
+export const codeOfTool = (tool: ToolDefinition, valueOf: (source: string) => JsonValue): JsonValue => {
   switch (tool.kind) {
     case 'process':
       return {
@@ -71,7 +71,7 @@ export const cannotRun = ({ name }: ToolDefinition, problem: string, fix: string
  */
 export const codeHash = (tool: ToolDefinition): string | undefined => {
   try {
-    return hashOf(codeOf(tool, treeOf))
+    return hashOf(codeOfTool(tool, treeOf))
   } catch (error) {
     if (error instanceof CordonError) return undefined
     throw error
