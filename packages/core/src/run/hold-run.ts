@@ -3,7 +3,7 @@ import { fail } from '../errors/index.js'
 import { createHolder, policyValue, portablePolicy } from '../manifest/index.js'
 import type { ManifestVerdict } from '../manifest/index.js'
 import { isWithinPath } from '../policy/index.js'
-import { manifestOf, readManifestOption } from '../runtime/held/index.js'
+import { manifestReference, readManifestOption } from '../runtime/held/index.js'
 
 import { readOnly, withheld } from '../settings/own-files.js'
 import type { RunOrder } from './request/run-request.js'
@@ -30,7 +30,7 @@ export const holdRun = (order: RunOrder, file: string): HeldRun => {
     : createHolder(given.manifest, undefined, { workspace, home }).run(
         policyValue(portablePolicy(policy, places), given.key),
       )
-  const { name, hash } = manifestOf(given)
+  const { name, hash } = manifestReference(given)
   if (verdict.verdict === 'beyond')
     throw fail('manifest-exceeded', {
       what: 'the command',

@@ -3,7 +3,7 @@ import { createHolder, policyValue, portablePath, portablePolicy } from 'cordon/
 import type { HeldServer, ManifestServer, ManifestVerdict } from 'cordon/manifest'
 import { isWithinPath } from 'cordon/policy'
 import { withoutUndefined } from 'cordon/shapes'
-import { manifestOf, REVIEW } from 'cordon/runtime'
+import { manifestReference, REVIEW } from 'cordon/runtime'
 import type { GivenManifest, OwnFile } from 'cordon/runtime'
 import { readOnly, withheld } from 'cordon/commands'
 
@@ -68,12 +68,12 @@ const verdictOn = (
     : createHolder(given.manifest, undefined, { workspace, home }).server(name, asListed)
   if (verdict.verdict === 'beyond')
     throw fail('manifest-exceeded', {
-      ...manifestOf(given),
+      ...manifestReference(given),
       what: `the MCP server "${name}"`,
       differences: verdict.differences.join('; '),
       fix: REVIEW,
     })
-  return { ...manifestOf(given), ...verdict }
+  return { ...manifestReference(given), ...verdict }
 }
 
 /** `cordon mcp install` leaves the host in the client's file, and moves the address. */

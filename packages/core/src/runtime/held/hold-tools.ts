@@ -95,12 +95,12 @@ export const holdTools = (given: GivenManifest | undefined, agent: string | unde
       : verdictOf(definition, holder, places, given.key)
     if (verdict.verdict === 'beyond' && given.isEnforced)
       throw fail('manifest-exceeded', {
-        ...manifestOf(given),
+        ...manifestReference(given),
         what: `the tool "${definition.name}"`,
         differences: verdict.differences.join('; '),
         fix: REVIEW,
       })
-    return { ...manifestOf(given), ...verdict }
+    return { ...manifestReference(given), ...verdict }
   }
 }
 
@@ -108,7 +108,10 @@ export const holdTools = (given: GivenManifest | undefined, agent: string | unde
 export const REVIEW =
   'narrow it; or let somebody review the change: cordon manifest verify, then cordon manifest generate'
 
-export const manifestOf = ({ name, manifest: { hash } }: GivenManifest): Pick<ManifestVerdict, 'name' | 'hash'> => ({
+export const manifestReference = ({
+  name,
+  manifest: { hash },
+}: GivenManifest): Pick<ManifestVerdict, 'name' | 'hash'> => ({
   name,
   hash,
 })
