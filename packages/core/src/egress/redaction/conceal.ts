@@ -10,7 +10,7 @@ import type { Cuts } from './cuts.js'
 import { grpcCuts, lineCuts, webSocketCuts } from './cuts.js'
 import type { NeedleSet } from './needle-search.js'
 import type { Redactor } from './redactor.js'
-import { createRedactor, redactText } from './redactor.js'
+import { createRedactor, redactNeedles } from './redactor.js'
 
 export interface Concealment {
   readonly headers: (headers: HeaderList) => HeaderList
@@ -46,7 +46,7 @@ export const createConcealment = (needles: NeedleSet | undefined, host: string):
     return made
   }
   const conceal = (text: string): string => {
-    const { text: concealed, count } = redactText(needles, text)
+    const { text: concealed, count } = redactNeedles(needles, text)
     found += count
     return concealed
   }

@@ -78,7 +78,7 @@ export const createRedactor = (set: NeedleSet, cuts: Cuts): Redactor => {
   }
 }
 
-export const redactText = (set: NeedleSet, text: string): { readonly text: string; readonly count: number } => {
+export const redactNeedles = (set: NeedleSet, text: string): { readonly text: string; readonly count: number } => {
   const bytes = Buffer.from(text, 'latin1')
   const found = searchNeedles(bytes, set, true)
   for (const { start, end } of found) bytes.fill(COVER, start, end)
