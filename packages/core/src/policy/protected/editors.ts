@@ -28,7 +28,7 @@ project .ropeproject:
 
 const TAKES_HOOKS = 'an agent takes hooks, commands, servers or permissions from it'
 
-export const AGENT_NAMES = readEntries(`
+export const AGENT_FILE_NAMES = readEntries(`
 project .claude .claude.json: ${TAKES_HOOKS} <https://code.claude.com/docs/en/hooks>
 project .codex: ${TAKES_HOOKS} <https://developers.openai.com/codex/config-reference>
 project .cursor: ${TAKES_HOOKS} <https://cursor.com/docs/agent/hooks>

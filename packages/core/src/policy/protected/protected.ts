@@ -11,7 +11,7 @@
 // are for changing them, and the person who builds knows that they run. Two manifests are listed, because their scripts
 // run when somebody only installs dependencies. docs/protected-names.md has more about names that are not listed.
 import { CLIENT_NAMES } from './clients.js'
-import { AGENT_NAMES, EDITOR_NAMES } from './editors.js'
+import { AGENT_FILE_NAMES, EDITOR_NAMES } from './editors.js'
 import type { ProtectedName } from './entry.js'
 import { PACKAGE_NAMES } from './packages.js'
 import { REPOSITORY_NAMES } from './repositories.js'
@@ -24,7 +24,7 @@ export const PROTECTED_FAMILIES: Readonly<Record<string, readonly ProtectedName[
   'version control, and Cordon itself': REPOSITORY_NAMES,
   'shells, logins and desktop sessions': SESSION_NAMES,
   'editors': EDITOR_NAMES,
-  'agents': AGENT_NAMES,
+  'agents': AGENT_FILE_NAMES,
   'package managers, build tools and interpreters': PACKAGE_NAMES,
   'clients of other machines': CLIENT_NAMES,
 }
