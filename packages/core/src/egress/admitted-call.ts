@@ -15,7 +15,7 @@ import type { Endpoint } from './endpoint.js'
 import { recordIfPossible, violationSeen } from './record.js'
 import type { Denial } from './rules/denial.js'
 import { denial, tooManyConnections } from './rules/denial.js'
-import { within } from './within.js'
+import { inTime } from './in-time.js'
 
 export interface EgressCall {
   /** Asked before the tool gets a connection. A denial is recorded. */
@@ -128,7 +128,7 @@ const holdStreams = () => {
     breakAll: (): void => {
       for (const stream of streams) stream.destroy()
     },
-    settled: (): Promise<unknown> => within(LONGEST_END, Promise.all(serving)),
+    settled: (): Promise<unknown> => inTime(LONGEST_END, Promise.all(serving)),
   }
 }
 

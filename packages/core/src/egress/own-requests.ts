@@ -13,7 +13,7 @@ import { createSecureUpstream, dial } from './upstream/dial.js'
 import { createHttp1Transport } from './upstream/http1-transport.js'
 import type { Resolve } from './upstream/resolve.js'
 import { systemResolver } from './upstream/resolve.js'
-import { within } from './within.js'
+import { inTime } from './in-time.js'
 
 export interface OwnRequestSettings {
   /** What the user typed. Other addresses come from servers, so they cannot lead into a private network. */
@@ -81,7 +81,7 @@ export const createOwnRequests = ({
   return async (url, request) => {
     const ended = new AbortController()
     try {
-      const answer = await within(timeout, exchange(url, request, ended.signal))
+      const answer = await inTime(timeout, exchange(url, request, ended.signal))
       if (answer !== 'late') return answer
       ended.abort()
       throw fail('upstream-unreachable', { host: url.host, problem: `no answer within ${timeout} ms` })

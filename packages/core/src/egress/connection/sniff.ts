@@ -1,5 +1,5 @@
 import type { ByteReader } from '../http/byte-reader.js'
-import { within } from '../within.js'
+import { inTime } from '../in-time.js'
 
 import { looksLikeTls } from './client-hello.js'
 
@@ -81,7 +81,7 @@ export const sniff = async (reader: ByteReader, { silence, hesitation }: Patienc
     seen = bytes.length
     if (opening !== undefined) return opening
     const isSilent = seen === 0
-    const more = await within(isSilent ? silence : hesitation, reader.more())
+    const more = await inTime(isSilent ? silence : hesitation, reader.more())
     if (more === 'late') return isSilent ? 'silent' : 'hesitant'
     if (!more) return reader.peek().length === 0 ? 'ended' : 'other'
   }

@@ -2,7 +2,7 @@ import type { Body } from '../http/body.js'
 import type { ExchangeResponse } from '../http/exchange.js'
 import type { HeaderList } from '../http/header-list.js'
 import { valueOf, withoutHeaders } from '../http/header-list.js'
-import { within } from '../within.js'
+import { inTime } from '../in-time.js'
 
 import { searchedFile } from './compressed-file.js'
 import { codingsOf, decoded } from './content-coding.js'
@@ -93,7 +93,7 @@ async function* covered(chunks: AsyncIterable<Buffer>, redactor: Redactor): Asyn
   const pieces = chunks[Symbol.asyncIterator]()
   try {
     for (let next = pieces.next(); ; next = pieces.next()) {
-      if (redactor.isHolding() && (await within(PAUSE, next)) === 'late') {
+      if (redactor.isHolding() && (await inTime(PAUSE, next)) === 'late') {
         const ready = redactor.pause()
         if (ready.length > 0) yield ready
       }
