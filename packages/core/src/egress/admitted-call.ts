@@ -52,7 +52,7 @@ export const admitCall = (rights: CallRights, shared: ProxyParts): EgressCall =>
     const admission = call.judge.connection(endpoint)
     return admission.kind === 'denial' ? refused(endpoint, admission) : undefined
   }
-  /** False if there is no place. A connection to the proxy keeps its place when it becomes one to a host. */
+  /** False if there is no slot. A connection to the proxy keeps its slot when it becomes one to a host. */
   const admit = (stream: Duplex, endpoint: Endpoint | undefined): boolean => {
     if (held.has(stream)) return true
     const leave = connections.take(rights.callId)
@@ -88,7 +88,7 @@ export const admitCall = (rights: CallRights, shared: ProxyParts): EgressCall =>
       if (endpoint === undefined) return denial('malformed', 'the host or the port cannot be read in exactly one way')
       return (
         judge(endpoint) ??
-        (connections.hasPlace(rights.callId) ? undefined : refused(endpoint, tooManyConnections(connections.limits)))
+        (connections.hasSlot(rights.callId) ? undefined : refused(endpoint, tooManyConnections(connections.limits)))
       )
     },
     accept: (stream, host, port) => {

@@ -8,8 +8,8 @@ import type { CallRights } from './call.js'
 import type { ProxyParts } from './connection/context.js'
 import { requireUsable } from './credentials/inject.js'
 import type { SecretStore } from './credentials/secret-store.js'
-import type { PlaceLimits } from './places.js'
-import { createPlaces } from './places.js'
+import type { SlotLimits } from './slots.js'
+import { createSlots } from './slots.js'
 import type { RecordEvent } from './record.js'
 import { createSecureUpstream } from './upstream/dial.js'
 import { createUpstreamPool } from './upstream/pool.js'
@@ -25,8 +25,8 @@ export interface EgressSettings {
   /** Whether this process is inside a cell. Asked for each connection. */
   readonly isNested?: () => boolean
   readonly now?: () => number
-  readonly connections?: PlaceLimits
-  readonly exchanges?: PlaceLimits
+  readonly connections?: SlotLimits
+  readonly exchanges?: SlotLimits
 }
 
 /** The proxy of one runtime. Its secrets are only in the memory of this process. */
@@ -39,9 +39,9 @@ export interface Egress {
 }
 
 /** An idle connection with TLS on both sides costs about 100 KB of memory. */
-const CONNECTIONS: PlaceLimits = { perCall: 512, perRuntime: 2_048, always: 16 }
+const CONNECTIONS: SlotLimits = { perCall: 512, perRuntime: 2_048, always: 16 }
 /** An exchange whose answer the tool does not read costs about 500 KB. */
-const EXCHANGES: PlaceLimits = { perCall: MOST_REQUESTS_OF_CALL, perRuntime: 512, always: 8 }
+const EXCHANGES: SlotLimits = { perCall: MOST_REQUESTS_OF_CALL, perRuntime: 512, always: 8 }
 
 export const createEgress = ({
   secrets,
@@ -63,8 +63,8 @@ export const createEgress = ({
     isNested,
     secrets,
     record,
-    connections: createPlaces(connections),
-    exchanges: createPlaces(exchanges),
+    connections: createSlots(connections),
+    exchanges: createSlots(exchanges),
     now,
   }
   const calls = new Set<EgressCall>()

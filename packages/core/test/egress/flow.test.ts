@@ -4,7 +4,7 @@ import { Duplex } from 'node:stream'
 
 import { afterEach, describe, expect, test } from 'vitest'
 
-import { createPlaces } from '../../src/egress/places.js'
+import { createSlots } from '../../src/egress/slots.js'
 
 import { say } from './raw.js'
 import { startHttp } from './servers.js'
@@ -140,11 +140,11 @@ describe('connection slots', () => {
     stage = await openStage({ network: 'none' })
     server = await startHttp(() => undefined)
     const signal = new AbortController().signal
-    const places = createPlaces({ perCall: 3, perRuntime: 3, always: 1 }, 20)
-    const all = ['a', 'a', 'a'].map((call) => places.take(call))
-    expect(places.take('a')).toBeUndefined()
+    const slots = createSlots({ perCall: 3, perRuntime: 3, always: 1 }, 20)
+    const all = ['a', 'a', 'a'].map((call) => slots.take(call))
+    expect(slots.take('a')).toBeUndefined()
     const order: string[] = []
-    const patient = createPlaces({ perCall: 3, perRuntime: 3, always: 1 })
+    const patient = createSlots({ perCall: 3, perRuntime: 3, always: 1 })
     const taken = ['a', 'a', 'a'].map((call) => patient.take(call))
     const second = patient.take('b')
     expect(second).toBeDefined()
@@ -155,12 +155,12 @@ describe('connection slots', () => {
     await new Promise((resolve) => setImmediate(resolve))
     expect(order).toEqual(['b', 'a', 'b'])
     const gone = new AbortController()
-    const waits = [places.wait('a', signal), places.wait('a', gone.signal)]
+    const waits = [slots.wait('a', signal), slots.wait('a', gone.signal)]
     gone.abort()
     expect(await Promise.all(waits)).toEqual([undefined, undefined])
     all[0]?.()
     all[0]?.()
-    expect(places.take('a')).toBeDefined()
-    expect(places.take('a')).toBeUndefined()
+    expect(slots.take('a')).toBeDefined()
+    expect(slots.take('a')).toBeUndefined()
   })
 })

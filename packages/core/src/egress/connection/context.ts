@@ -3,7 +3,7 @@ import { renderHost } from '../endpoint.js'
 import type { Endpoint } from '../endpoint.js'
 import type { TlsAuthority } from '../authority/tls-authority.js'
 import type { SecretStore } from '../credentials/secret-store.js'
-import type { Places } from '../places.js'
+import type { Slots } from '../slots.js'
 import type { OfConnection, RecordEvent } from '../record.js'
 import type { SecureUpstream } from '../upstream/dial.js'
 import type { UpstreamPool } from '../upstream/pool.js'
@@ -21,8 +21,8 @@ export interface ProxyParts {
   readonly isNested: () => boolean
   readonly secrets: SecretStore
   readonly record: RecordEvent
-  readonly connections: Places
-  readonly exchanges: Places
+  readonly connections: Slots
+  readonly exchanges: Slots
   readonly now: () => number
 }
 

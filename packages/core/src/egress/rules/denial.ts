@@ -1,7 +1,7 @@
 import { isWebPort } from '../../policy/index.js'
 import type { Endpoint } from '../endpoint.js'
 import { renderEndpoint, renderHost } from '../endpoint.js'
-import type { PlaceLimits } from '../places.js'
+import type { SlotLimits } from '../slots.js'
 
 /**
  * - `not-granted`: no entry covers it
@@ -42,14 +42,14 @@ export class EgressDenied extends Error {
   }
 }
 
-export const tooManyConnections = ({ perCall, perRuntime }: PlaceLimits): Denial =>
+export const tooManyConnections = ({ perCall, perRuntime }: SlotLimits): Denial =>
   denial(
     'too-many',
     `a call may hold ${perCall} connections at the same time, and all calls together ${perRuntime}: close ` +
       'some before opening more',
   )
 
-export const tooManyExchanges = ({ perCall, perRuntime }: PlaceLimits): Denial =>
+export const tooManyExchanges = ({ perCall, perRuntime }: SlotLimits): Denial =>
   denial(
     'too-many',
     `a call may have ${perCall} unfinished requests at the same time, and all calls together ${perRuntime}: ` +

@@ -1,20 +1,20 @@
 // Counts the connections and exchanges of a runtime's calls. Each holds buffers of a fixed size, so these limits bound
 // the memory that tools which do not read can occupy.
 
-export interface PlaceLimits {
+export interface SlotLimits {
   readonly perCall: number
   readonly perRuntime: number
-  /** Places that every call has, so that no call can shut out another. */
+  /** Slots that every call has, so that no call can shut out another. */
   readonly always: number
 }
 
 export type Leave = () => void
 
-export interface Places {
-  readonly limits: PlaceLimits
-  readonly hasPlace: (callId: string) => boolean
+export interface Slots {
+  readonly limits: SlotLimits
+  readonly hasSlot: (callId: string) => boolean
   readonly take: (callId: string) => Leave | undefined
-  /** Waits for a place, in turn. Undefined after a while, or if too many wait already. */
+  /** Waits for a slot, in turn. Undefined after a while, or if too many wait already. */
   readonly wait: (callId: string, signal: AbortSignal) => Promise<Leave | undefined>
 }
 
@@ -23,14 +23,14 @@ const MOST_WAITING = 1_024
 
 type Settle = (leave: Leave | undefined) => void
 
-export const createPlaces = (limits: PlaceLimits, longestWait = LONGEST_WAIT): Places => {
+export const createSlots = (limits: SlotLimits, longestWait = LONGEST_WAIT): Slots => {
   const taken = new Map<string, number>()
   /** By call, in order of arrival. */
   const waiting = new Map<string, Set<Settle>>()
   let total = 0
 
   const of = (callId: string): number => taken.get(callId) ?? 0
-  const hasPlace = (callId: string): boolean =>
+  const hasSlot = (callId: string): boolean =>
     of(callId) < limits.always || (of(callId) < limits.perCall && total < limits.perRuntime)
   const count = (callId: string, change: 1 | -1): void => {
     total += change
@@ -38,7 +38,7 @@ export const createPlaces = (limits: PlaceLimits, longestWait = LONGEST_WAIT): P
     if (now === 0) taken.delete(callId)
     else taken.set(callId, now)
   }
-  const place = (callId: string): Leave => {
+  const slot = (callId: string): Leave => {
     count(callId, 1)
     let isTaken = true
     return () => {
@@ -48,20 +48,20 @@ export const createPlaces = (limits: PlaceLimits, longestWait = LONGEST_WAIT): P
       callNext(callId)
     }
   }
-  /** If the runtime was full, the free place goes to the call that has waited longest since its last one. */
+  /** If the runtime was full, the free slot goes to the call that has waited longest since its last one. */
   const callNext = (callId: string): void => {
     const calls = total === limits.perRuntime - 1 ? [...waiting.keys()] : [callId]
-    const next = calls.find((each) => waiting.has(each) && hasPlace(each))
+    const next = calls.find((each) => waiting.has(each) && hasSlot(each))
     const queue = next === undefined ? undefined : waiting.get(next)
     if (next === undefined || queue === undefined) return
     waiting.delete(next)
     waiting.set(next, queue)
     const [first] = queue
-    first?.(place(next))
+    first?.(slot(next))
   }
-  const wait: Places['wait'] = (callId, signal) => {
+  const wait: Slots['wait'] = (callId, signal) => {
     const queue = waiting.get(callId) ?? new Set<Settle>()
-    if (queue.size === 0 && hasPlace(callId)) return Promise.resolve(place(callId))
+    if (queue.size === 0 && hasSlot(callId)) return Promise.resolve(slot(callId))
     // Each waiting request is held in memory.
     if (queue.size >= MOST_WAITING || signal.aborted) return Promise.resolve(undefined)
     return new Promise((resolve) => {
@@ -80,5 +80,5 @@ export const createPlaces = (limits: PlaceLimits, longestWait = LONGEST_WAIT): P
       waiting.set(callId, queue.add(settle))
     })
   }
-  return { limits, hasPlace, take: (callId) => (hasPlace(callId) ? place(callId) : undefined), wait }
+  return { limits, hasSlot, take: (callId) => (hasSlot(callId) ? slot(callId) : undefined), wait }
 }
