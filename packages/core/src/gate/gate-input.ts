@@ -12,7 +12,7 @@ import { withStep } from './draft.js'
 import type { Draft } from './draft.js'
 import { takeSnapshot } from './input/json-value.js'
 import type { JsonValue } from './input/json-value.js'
-import { messageOf } from './message-of.js'
+import { thrownMessage } from './thrown-message.js'
 import type { ParsedInput } from './input/parameter-marks.js'
 import type { GateTool } from './tool.js'
 
@@ -121,6 +121,6 @@ const parseSafely = async (tool: GateTool, input: unknown): Promise<ParsedInput 
 const codeFailed = ({ name: tool }: GateTool, part: 'schema' | 'command', error: unknown): CordonError =>
   fail(
     'input-unusable',
-    { tool, part, problem: messageOf(error), told: error instanceof CordonError ? ` ${error.agentMessage}` : '' },
+    { tool, part, problem: thrownMessage(error), told: error instanceof CordonError ? ` ${error.agentMessage}` : '' },
     error,
   )

@@ -10,7 +10,7 @@ import { withStep } from './draft.js'
 import type { Draft } from './draft.js'
 import { lifetimeOf } from './gate-settings.js'
 import type { GateSettings } from './gate-settings.js'
-import { messageOf } from './message-of.js'
+import { thrownMessage } from './thrown-message.js'
 import { answerOfMode } from './rules/modes.js'
 import type { Mode, ModeAnswer, ModeQuestion } from './rules/modes.js'
 import { strictest } from './rules/rule.js'
@@ -206,7 +206,7 @@ const classify = async (
       ? ask(reason)
       : { kind: 'run', as: 'allow', source: 'classifier', reason: `allowed by the classifier: ${reason}` }
   } catch (error) {
-    return ask(`the classifier failed: ${messageOf(error)}`)
+    return ask(`the classifier failed: ${thrownMessage(error)}`)
   } finally {
     clock.cancel()
   }

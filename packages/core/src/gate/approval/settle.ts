@@ -12,7 +12,7 @@ import { gateParsed, notJson } from '../gate-input.js'
 import { lifetimeOf } from '../gate-settings.js'
 import type { GateSettings } from '../gate-settings.js'
 import { takeSnapshot } from '../input/json-value.js'
-import { messageOf } from '../message-of.js'
+import { thrownMessage } from '../thrown-message.js'
 
 export type Settle = (question: Evaluation, answer: unknown) => Promise<Evaluation>
 
@@ -63,7 +63,7 @@ export const createSettle = (settings: GateSettings, { questionOf, permit, refus
       answer = parseAnswer(given)
     } catch (error) {
       // The question stays open, because this was not an answer.
-      return refuseAnswer(messageOf(error), ANSWER_FIX)
+      return refuseAnswer(thrownMessage(error), ANSWER_FIX)
     }
     if (settled.has(question)) return refuseAnswer('the question was answered before')
     if ('by' in answer && answer.by === call.requestedBy)

@@ -11,7 +11,7 @@ import type { ListFolder, MayExist, ResolvePath } from './resolve-path.js'
 import { fileStanceOf } from './file-stance.js'
 import type { FileStance, PathAccess } from './file-stance.js'
 import type { JsonValue } from '../input/json-value.js'
-import { messageOf } from '../message-of.js'
+import { thrownMessage } from '../thrown-message.js'
 import { hasDotDot, normalisedPath, readPaths, spellingsOf } from './path-spelling.js'
 import type { PathReading } from './path-spelling.js'
 import type { GateTool } from '../tool.js'
@@ -226,7 +226,7 @@ const resolveSafely = (resolve: ResolvePath, path: string): ReturnType<ResolvePa
   try {
     return resolve(path)
   } catch (error) {
-    return { kind: 'unknown', problem: messageOf(error) }
+    return { kind: 'unknown', problem: thrownMessage(error) }
   }
 }
 

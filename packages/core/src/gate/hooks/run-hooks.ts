@@ -6,7 +6,7 @@ import { parseHookAnswer } from './hook.js'
 import type { Hook, HookAnswer, HookEvent, HookPoint } from './hook.js'
 import { takeSnapshot } from '../input/json-value.js'
 import type { JsonValue } from '../input/json-value.js'
-import { messageOf } from '../message-of.js'
+import { thrownMessage } from '../thrown-message.js'
 
 /** A timer of the caller, because this room has no clock. */
 export type Wait = (milliseconds: number) => { readonly over: Promise<void>; readonly cancel: () => void }
@@ -102,7 +102,7 @@ const askHook = async (hook: Hook, event: HookEvent, { wait, timeout }: HookRunn
   } catch (error) {
     if (hook.throwsDenials === true && error instanceof CordonError)
       return { kind: 'answer', answer: { decision: 'deny', reason: error.message }, denial: error }
-    return { kind: 'failed', problem: messageOf(error) }
+    return { kind: 'failed', problem: thrownMessage(error) }
   } finally {
     clock.cancel()
   }

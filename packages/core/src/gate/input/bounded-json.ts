@@ -2,7 +2,7 @@
 // for seconds and take a hundred times its size, so the reader measures the bytes first.
 import { adoptParsed } from './json-value.js'
 import type { JsonValue } from './json-value.js'
-import { messageOf } from '../message-of.js'
+import { thrownMessage } from '../thrown-message.js'
 
 export interface JsonLimits {
   /** Of the text, in UTF-8. */
@@ -34,7 +34,7 @@ export const readBoundedJson = (
   try {
     parsed = JSON.parse(text)
   } catch (error) {
-    return { kind: 'problem', problem: `is not JSON: ${messageOf(error)}` }
+    return { kind: 'problem', problem: `is not JSON: ${thrownMessage(error)}` }
   }
   const twice = keys === 'unique' ? repeatedKey(text) : undefined
   if (twice !== undefined)

@@ -1,6 +1,6 @@
 import { keyOf } from '../../policy/index.js'
 
-import { messageOf } from '../message-of.js'
+import { thrownMessage } from '../thrown-message.js'
 
 /** The values of arguments. Anything else could mean one thing to the gate and another to the tool. */
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | JsonObject
@@ -55,7 +55,7 @@ export const takeSnapshot = (value: unknown, limits: SnapshotLimits = NO_LIMITS)
     return { kind: 'json', value: taken }
   } catch (error) {
     if (error instanceof NotJson) return problemOf(error)
-    return { kind: 'problem', where: 'it', problem: `cannot be read: ${messageOf(error)}`, isTooLarge: false }
+    return { kind: 'problem', where: 'it', problem: `cannot be read: ${thrownMessage(error)}`, isTooLarge: false }
   }
 }
 
