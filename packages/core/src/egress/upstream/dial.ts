@@ -3,7 +3,7 @@ import type { LookupFunction, Socket } from 'node:net'
 import nodeTls, { connect as connectTls, createSecureContext, rootCertificates } from 'node:tls'
 import type { SecureContext, TLSSocket } from 'node:tls'
 
-import { codeOf, fail } from '../../errors/index.js'
+import { codeOf, fail, messageOf } from '../../errors/index.js'
 import { renderIpAddress } from '../../policy/index.js'
 import type { IpAddress } from '../../policy/index.js'
 import type { Endpoint } from '../endpoint.js'
@@ -11,7 +11,7 @@ import { renderEndpoint, renderHost } from '../endpoint.js'
 
 const DIAL_TIMEOUT = 30_000
 
-const messageOf = (error: unknown): string => codeOf(error) ?? (error instanceof Error ? error.message : String(error))
+const problemOf = (error: unknown): string => codeOf(error) ?? messageOf(error)
 
 /** The keeper of an outer cell accepts connections here (native/keeper/network/broker.c). */
 const OUTER_DOOR = ['127.0.0.1', '::ffff:127.0.0.1']
@@ -38,7 +38,7 @@ export const dial = (endpoint: Endpoint, addresses: readonly IpAddress[], isNest
       reject(fail('upstream-unreachable', { host: renderEndpoint(endpoint), problem }, cause))
     }
     const onError = (error: Error): void => {
-      refuse(messageOf(error), error)
+      refuse(problemOf(error), error)
     }
     const timer = setTimeout(() => {
       refuse('it does not answer')
@@ -120,7 +120,7 @@ export const createSecureUpstream = (extraAuthorities: readonly string[]): Secur
         sessions.delete(key)
         tls.destroy()
         socket.destroy()
-        const problem = messageOf(error)
+        const problem = problemOf(error)
         reject(
           DISTRUST.test(problem)
             ? fail('upstream-untrusted', { host, problem }, error)

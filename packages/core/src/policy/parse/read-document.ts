@@ -1,7 +1,7 @@
 import { LineCounter, isMap, isNode, isScalar, parseDocument } from 'yaml'
 import type { Document, Range } from 'yaml'
 
-import { fail } from '../../errors/index.js'
+import { fail, messageOf } from '../../errors/index.js'
 
 import { rootNode } from './policy-node.js'
 import type { KeyPath, PolicyNode } from './policy-node.js'
@@ -32,7 +32,7 @@ const toValue = (document: Document, fileName: string): unknown => {
     // Aliases without an anchor, or more of them than the library permits.
     throw fail(
       'policy-syntax',
-      { source: fileName, problem: cause instanceof Error ? cause.message : String(cause) },
+      { source: fileName, problem: messageOf(cause) },
       cause,
     )
   }

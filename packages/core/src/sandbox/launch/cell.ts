@@ -2,7 +2,7 @@
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 
-import { fail } from '../../errors/index.js'
+import { fail, messageOf } from '../../errors/index.js'
 import type { CordonError } from '../../errors/index.js'
 import { isRunning } from '../../platform/index.js'
 
@@ -197,7 +197,7 @@ export const openCell = (
       read(bytes)
     } catch (error) {
       // An unknown event, or a sink that threw: this call fails, not the process.
-      failure ??= fail('launcher-died', { how: error instanceof Error ? error.message : String(error) }, error)
+      failure ??= fail('launcher-died', { how: messageOf(error) }, error)
       finish()
     }
   })

@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process'
 import type { Socket } from 'node:net'
 
-import { bug, fail } from '../../errors/index.js'
+import { bug, fail, messageOf } from '../../errors/index.js'
 import { quotedWord } from '../../platform/index.js'
 import type { AbsolutePath, Boundary, PathPattern, ProtectedName } from '../../policy/index.js'
 import { PROTECTED_NAMES, isNamedBy, isWithinPath } from '../../policy/index.js'
@@ -118,7 +118,7 @@ export const startWatcher = (launcher: string): Watcher => {
     try {
       read(bytes)
     } catch (error) {
-      end(error instanceof Error ? error.message : String(error))
+      end(messageOf(error))
       line.destroy()
     }
   })
