@@ -44,10 +44,9 @@ export interface Widening {
   readonly added?: readonly string[]
 }
 
-/** The input that the model sent, the one that was judged, and the one that runs. */
+/** The input that the model sent, and the one that was judged and runs. */
 export interface CallInputs {
   readonly model: JsonValue
-  readonly permission: JsonValue
   readonly call: JsonValue
   /** Of a process tool: the words that were judged and that run. */
   readonly command: readonly string[] | undefined

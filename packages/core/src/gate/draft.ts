@@ -147,7 +147,7 @@ export const recordOf = (
 }
 
 export const evaluated = ({ model, input, command, context }: Draft): Pick<Evaluation, 'inputs' | 'context'> => ({
-  inputs: { model, permission: input, call: input, command },
+  inputs: { model, call: input, command },
   context,
 })
 

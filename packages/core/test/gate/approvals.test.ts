@@ -179,7 +179,7 @@ describe('an approver who changes the input', () => {
       hook((event) => (JSON.stringify(event.input).includes('/data/b') ? { updatedInput: { path: '/data/c' } } : {})),
     ]
     const evaluation = await settled({ kind: 'modify', by: 'ann', input: { path: '/data/b' } }, { hooks })
-    expect(evaluation).toMatchObject({ kind: 'asking', inputs: { permission: { path: '/data/c' } } })
+    expect(evaluation).toMatchObject({ kind: 'asking', inputs: { call: { path: '/data/c' } } })
   })
 })
 

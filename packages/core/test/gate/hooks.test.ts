@@ -87,7 +87,7 @@ describe('a hook before a call', () => {
       { hooks: [hook((event) => void Reflect.set(event.input as object, 'a', 2))] },
       { a: 1 },
     )
-    expect(inputs).toMatchObject({ model: { a: 1 }, permission: { a: 1 }, call: { a: 1 } })
+    expect(inputs).toMatchObject({ model: { a: 1 }, call: { a: 1 } })
   })
 
   it('may replace the tool: nothing may run, and there is a result', async () => {
@@ -123,7 +123,7 @@ describe('an input that a hook changed', () => {
     const evaluation = await decide({ hooks: [hook(edit({ a: 2 }))] }, { a: 1 })
     expect(evaluation).toMatchObject({
       kind: 'permitted',
-      inputs: { model: { a: 1 }, permission: { a: 2 }, call: { a: 2 } },
+      inputs: { model: { a: 1 }, call: { a: 2 } },
     })
     expect(evaluation.decision.updated_input_ref).toBe(evaluation.decision.arguments_hash)
     expect((await decide({}, { a: 1 })).decision.updated_input_ref).toBeNull()
