@@ -6,22 +6,21 @@ import type { CordonEvent } from './event.js'
 import { createCallSpans } from './telemetry-spans.js'
 
 export interface Telemetry {
-  /** Whether the package is installed. */
-  readonly isActive: boolean
   /** Called when a call comes in: the active span becomes the parent of its span. */
   readonly begin: (callId: string) => void
   /** Ends all open spans. */
   readonly stop: () => void
 }
 
+/** Undefined if the package is not installed. */
 export const connectTelemetry = async (
   stream: Pick<EventStream, 'on'>,
   /** Tests load something else. */
   { load = () => import('@opentelemetry/api') }: { readonly load?: () => Promise<unknown> } = {},
-): Promise<Telemetry> => {
+): Promise<Telemetry | undefined> => {
   // Not installed, or broken: neither is a reason for calls to fail.
   const api = (await load().catch(() => undefined)) as typeof OpenTelemetry | undefined
-  if (api === undefined) return { isActive: false, begin: () => undefined, stop: () => undefined }
+  if (api === undefined) return undefined
   const spans = createCallSpans(api)
   const measure = createMeters(api)
   const leave = stream.on('*', (event: CordonEvent) => {
@@ -29,7 +28,6 @@ export const connectTelemetry = async (
     measure(event)
   })
   return {
-    isActive: true,
     begin: spans.begin,
     stop: () => {
       leave()
