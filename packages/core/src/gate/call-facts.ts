@@ -22,10 +22,9 @@ export interface RuleFacts {
   readonly paths: readonly CallPath[]
   readonly urls: readonly UrlTarget[]
   readonly commands: readonly CommandReading[]
-  /** Possible paths in the words of a command. A denial counts them, an allow does not. */
-  readonly suspectedPaths: readonly AbsolutePath[]
+  /** Possible URLs in the words of a command. A denial counts them, an allow does not. */
   readonly suspectedUrls: readonly UrlTarget[]
-  /** All paths, in every reading, in the form that denials compare. */
+  /** All paths, in every reading, with the possible ones in the words of a command, in the form that denials compare. */
   readonly folded: readonly FoldedPath[]
 }
 
@@ -53,7 +52,6 @@ export const factsOf = ({ tool, input, paths, urls, argv }: GatedCall): RuleFact
     paths,
     urls,
     commands,
-    suspectedPaths,
     suspectedUrls: parts.flatMap(urlsInCommand),
     folded: foldAll(paths, suspectedPaths),
   }

@@ -82,7 +82,6 @@ const facts: fc.Arbitrary<RuleFacts> = fc
     tool,
     input: given,
     paths: [],
-    suspectedPaths: [],
     suspectedUrls: [],
     folded: [],
     urls: hosts.flatMap(urlOf),
@@ -158,7 +157,6 @@ describe('an index of rules', () => {
     compared = 0
     const { deciding } = index.judge({
       paths: [],
-      suspectedPaths: [],
       suspectedUrls: [],
       folded: [],
       urls: urlOf('10.0.77.1'),
