@@ -66,8 +66,8 @@ export const noteTool = <Definition extends NamedTool>(definition: Definition): 
 }
 
 /** `agents/tools.ts:12`: the first place in the project on the way to this call. */
-export const callerIn = ({ project }: Description, stack = new Error().stack ?? ''): string | undefined => {
-  for (const frame of stack.split('\n')) {
+export const callerIn = ({ project }: Description): string | undefined => {
+  for (const frame of new Error().stack?.split('\n') ?? []) {
     const start = frame.indexOf('/')
     const [line, ...path] = frame.slice(start).split(':').slice(0, -1).reverse()
     const written = path.reverse().join(':')

@@ -49,11 +49,7 @@ interface Shelf {
 const isRepeatable = ({ method, body }: OutgoingRequest): boolean =>
   body === undefined && ['GET', 'HEAD', 'OPTIONS'].includes(method)
 
-export const createUpstreamPool = (
-  secure: SecureUpstream,
-  isNested: () => boolean,
-  now: () => number = Date.now,
-): UpstreamPool => {
+export const createUpstreamPool = (secure: SecureUpstream, isNested: () => boolean): UpstreamPool => {
   const shelves = new Map<string, Shelf>()
 
   /** Closes those that have been idle longest. */
@@ -72,7 +68,7 @@ export const createUpstreamPool = (
     let socket = await dial(route.endpoint, addresses, isNested())
     let timer: NodeJS.Timeout | undefined
     const onFree = (): void => {
-      shelf.transports.set(transport, now())
+      shelf.transports.set(transport, Date.now())
       clearTimeout(timer)
       timer = setTimeout(() => {
         if (transport.isFree()) transport.close()
@@ -87,7 +83,7 @@ export const createUpstreamPool = (
       socket = await dial(route.endpoint, addresses, isNested())
     }
     const transport = plain ?? (await transportOn(socket, route, onFree))
-    shelf.transports.set(transport, now())
+    shelf.transports.set(transport, Date.now())
     socket.once('close', () => {
       clearTimeout(timer)
       shelf.transports.delete(transport)
@@ -133,7 +129,8 @@ export const createUpstreamPool = (
     const [idle] =
       [...shelf.transports].find(
         ([transport, since]) =>
-          transport.isFree() && (isRepeatable(request) || transport.protocol === 'h2' || now() - since < SURELY_ALIVE),
+          transport.isFree() &&
+          (isRepeatable(request) || transport.protocol === 'h2' || Date.now() - since < SURELY_ALIVE),
       ) ?? []
     if (idle === undefined) return (await fresh(route, shelf)).send(request)
     try {

@@ -11,14 +11,14 @@ const FRESH_FOR = 5_000
 const MOST = 1_000
 
 /** The host's resolver, asked once for many connections. */
-export const systemResolver = (now: () => number = Date.now): Resolve => {
+export const systemResolver = (): Resolve => {
   const known = new Map<string, { readonly addresses: Promise<readonly IpAddress[]>; readonly until: number }>()
   return (name) => {
     const before = known.get(name)
-    if (before !== undefined && before.until > now()) return before.addresses
+    if (before !== undefined && before.until > Date.now()) return before.addresses
     const addresses = lookUp(name)
     if (known.size >= MOST) known.clear()
-    known.set(name, { addresses, until: now() + FRESH_FOR })
+    known.set(name, { addresses, until: Date.now() + FRESH_FOR })
     addresses.catch(() => known.delete(name))
     return addresses
   }
