@@ -62,7 +62,6 @@ export const createOwnRequests = ({
     try {
       const { status, headers, body } = await transport.send({
         method: request.method,
-        scheme,
         authority,
         target: `${url.pathname}${url.search}`,
         signal,

@@ -201,7 +201,6 @@ const exchange = async (
     },
     {
       ...draft,
-      scheme: request.scheme,
       signal: reply.signal,
       inform: (status, headers) => {
         if ((informed += 1) <= MOST_INFORMED) reply.inform(status, concealment.headers(headers))

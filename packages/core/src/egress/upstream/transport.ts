@@ -6,7 +6,6 @@ import type { HeaderList } from '../http/header-list.js'
 
 export interface OutgoingRequest {
   readonly method: string
-  readonly scheme: 'http' | 'https'
   readonly authority: string
   readonly target: string
   readonly headers: HeaderList

@@ -141,7 +141,6 @@ export type FunctionSource =
 
 export interface WasmSource {
   readonly kind: 'wasm'
-  readonly path: string
   /** As they were when the tool was declared. */
   readonly bytes: Uint8Array
   /** The SHA-256 of the bytes. */

@@ -56,7 +56,7 @@ export const wasmTool = <
   return noteTool({
     ...definition,
     kind: 'function',
-    from: { kind: 'wasm', path, bytes, hash, words, written: [args, stdin], successes },
+    from: { kind: 'wasm', bytes, hash, words, written: [args, stdin], successes },
     result: options.result,
   })
 }
