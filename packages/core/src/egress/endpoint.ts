@@ -1,4 +1,4 @@
-import { parseRequestHost, renderIpAddress } from '../policy/index.js'
+import { parseRequestHost, renderHost, renderIpAddress } from '../policy/index.js'
 import type { RequestHost } from '../policy/index.js'
 
 export interface Endpoint {
@@ -15,9 +15,6 @@ export const parseEndpoint = (text: string, defaultPort: number | undefined): En
   const port = portText === undefined ? defaultPort : Number(portText)
   return host === undefined || port === undefined || port > 65535 ? undefined : { host, port }
 }
-
-export const renderHost = (host: RequestHost): string =>
-  host.kind === 'name' ? host.name : renderIpAddress(host.address)
 
 export const renderEndpoint = ({ host, port }: Endpoint): string => `${inUrl(host)}:${port}`
 

@@ -1,10 +1,10 @@
 // Requests of Cordon itself, such as those of a login. The rules of the proxy hold for them too.
 import { CordonError, fail } from '../errors/index.js'
-import { isLoopback } from '../policy/index.js'
+import { isLoopback, renderHost } from '../policy/index.js'
 import type { HostGrant, IpAddress } from '../policy/index.js'
 
 import type { Endpoint } from './endpoint.js'
-import { parseEndpoint, renderAuthority, renderHost } from './endpoint.js'
+import { parseEndpoint, renderAuthority } from './endpoint.js'
 import { readWhole, wholeBody } from './http/body.js'
 import { isHeaderValue } from './http/header-list.js'
 import { findAddresses } from './rules/address-guard.js'

@@ -1,6 +1,6 @@
 // The events of the network. The receiver adds time and number.
+import { renderHost } from '../policy/index.js'
 import type { Endpoint } from './endpoint.js'
-import { renderHost } from './endpoint.js'
 import type { Protocol } from './http/exchange.js'
 import type { Denial, DenialReason } from './rules/denial.js'
 

@@ -1,8 +1,8 @@
 import type { KeyObject } from 'node:crypto'
 import { createHash, randomBytes, sign } from 'node:crypto'
 
+import { renderHost } from '../../policy/index.js'
 import type { IpAddress, RequestHost } from '../../policy/index.js'
-import { renderHost } from '../endpoint.js'
 
 import { bits, boolean, explicit, implicit, integer, objectId, octets, sequence, setOf, text, time } from './der.js'
 

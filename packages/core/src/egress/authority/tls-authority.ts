@@ -3,8 +3,8 @@ import type { KeyObject } from 'node:crypto'
 import { createSecureContext } from 'node:tls'
 import type { SecureContext } from 'node:tls'
 
+import { renderHost } from '../../policy/index.js'
 import type { RequestHost } from '../../policy/index.js'
-import { renderHost } from '../endpoint.js'
 
 import { authorityCertificate, serverCertificate } from './certificate.js'
 import type { Signer } from './certificate.js'

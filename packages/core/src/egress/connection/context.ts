@@ -1,5 +1,5 @@
+import { renderHost } from '../../policy/index.js'
 import type { ActiveCall } from '../call.js'
-import { renderHost } from '../endpoint.js'
 import type { Endpoint } from '../endpoint.js'
 import type { TlsAuthority } from '../authority/tls-authority.js'
 import type { SecretStore } from '../credentials/secret-store.js'

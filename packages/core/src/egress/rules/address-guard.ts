@@ -3,12 +3,12 @@ import {
   coversHost,
   denialOfAddress,
   isGrantedAddress,
+  renderHost,
   renderIpAddress,
   specialPurpose,
 } from '../../policy/index.js'
 import type { Boundary, EntriesAbout, IpAddress } from '../../policy/index.js'
 import type { Endpoint } from '../endpoint.js'
-import { renderHost } from '../endpoint.js'
 import type { Resolve } from '../upstream/resolve.js'
 
 import type { Denial } from './denial.js'

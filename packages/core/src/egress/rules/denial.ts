@@ -1,6 +1,6 @@
-import { isWebPort } from '../../policy/index.js'
+import { isWebPort, renderHost } from '../../policy/index.js'
 import type { Endpoint } from '../endpoint.js'
-import { renderEndpoint, renderHost } from '../endpoint.js'
+import { renderEndpoint } from '../endpoint.js'
 import type { SlotLimits } from '../slots.js'
 
 /**

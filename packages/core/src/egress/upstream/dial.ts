@@ -4,10 +4,10 @@ import nodeTls, { connect as connectTls, createSecureContext, rootCertificates }
 import type { SecureContext, TLSSocket } from 'node:tls'
 
 import { codeOf, fail, messageOf } from '../../errors/index.js'
-import { renderIpAddress } from '../../policy/index.js'
+import { renderHost, renderIpAddress } from '../../policy/index.js'
 import type { IpAddress } from '../../policy/index.js'
 import type { Endpoint } from '../endpoint.js'
-import { renderEndpoint, renderHost } from '../endpoint.js'
+import { renderEndpoint } from '../endpoint.js'
 
 const DIAL_TIMEOUT = 30_000
 
