@@ -3,7 +3,7 @@ import { CordonError } from '../errors/index.js'
 import type { Boundary } from '../policy/index.js'
 import { openRecord } from '../runtime/assemble/index.js'
 import type { AuditLog } from '../runtime/audit/index.js'
-import { performCall } from '../runtime/call/index.js'
+import { NOBODY_LISTENS, performCall } from '../runtime/call/index.js'
 import type { CallServices, CallTool, EndedCall } from '../runtime/call/index.js'
 import type { EgressSummary } from '../runtime/events/index.js'
 import type { OwnFile } from '../runtime/own-files/index.js'
@@ -80,7 +80,8 @@ export const performRunIn = async (
   const problems: CordonError[] = []
   let ended: EndedCall | undefined
   try {
-    ended = await performCall(services, call, { ...NOBODY_LISTENS, onApproved: person.onApproved })
+    // The command itself has the terminal and its signals.
+    ended = await performCall(services, call, { ...NOBODY_LISTENS, session: 'main', onApproved: person.onApproved })
     await started
     const calls = ended.result.status === 'denied' ? 0 : 1
     await events.emit({ type: 'session.ended', call_id: null, reason: 'the command has ended', calls })
@@ -102,23 +103,6 @@ export const performRunIn = async (
     reached: egress,
     bare,
   }
-}
-
-const ignore = (): void => undefined
-
-/** The command itself has the terminal and its signals. */
-const NOBODY_LISTENS = {
-  session: 'main',
-  isSuspending: false,
-  resumed: undefined,
-  signal: undefined,
-  onOutput: undefined,
-  onProgress: ignore,
-  onLog: ignore,
-  onInvocation: ignore,
-  resume: undefined,
-  askedWith: undefined,
-  attachment: undefined,
 }
 
 /** The error of the log has the fix. */

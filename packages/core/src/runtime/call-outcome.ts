@@ -32,6 +32,23 @@ export interface CallHandlers {
   ) => readonly PolicyChange[] | Promise<readonly PolicyChange[]>
 }
 
+const ignore = (): void => undefined
+
+/** Of a call that is not suspended, whose approvals hold for it alone, and that no registry knows. */
+export const NOBODY_LISTENS: Omit<CallHandlers, 'session'> = {
+  isSuspending: false,
+  resumed: undefined,
+  signal: undefined,
+  onProgress: ignore,
+  onOutput: undefined,
+  onLog: ignore,
+  onInvocation: ignore,
+  resume: undefined,
+  askedWith: undefined,
+  attachment: undefined,
+  onApproved: () => [],
+}
+
 /** How the run of a call ended, or why it could not begin. */
 export interface CallOutcome extends Omit<Execution, 'profile'> {
   readonly profile: Execution['profile'] | null

@@ -5,7 +5,9 @@ import { join } from 'node:path'
 import { fail } from '../../errors/index.js'
 import { readBoundedJson } from '../../gate/index.js'
 import type { ApprovalGrant, GateCall } from '../../gate/index.js'
+import { withoutUndefined } from '../../shapes/index.js'
 
+import { NOBODY_LISTENS } from '../call-outcome.js'
 import type { CallHandlers } from '../call-outcome.js'
 import type { CallServices } from '../call/call-services.js'
 import { streamCall } from '../call/call-stream.js'
@@ -115,7 +117,7 @@ export const createCalls = ({ options, services, sessions, widener, turns, uncon
         onApproved: own.keep,
         resume: invocation,
         askedWith,
-        onInvocation: onInvocation ?? ignore,
+        ...withoutUndefined({ onInvocation }),
       },
     )
   }
@@ -179,26 +181,17 @@ export const createCalls = ({ options, services, sessions, widener, turns, uncon
   }
 }
 
-/** Of a call that is not suspended, whose approvals hold for it alone, and that no registry knows. */
 const handlersOf = (
-  { signal, onProgress = ignore, onOutput, onLog = ignore, attachment }: ResumeOptions,
+  { signal, onProgress, onOutput, onLog, attachment }: ResumeOptions,
   session: string,
 ): CallHandlers => ({
+  ...NOBODY_LISTENS,
+  ...withoutUndefined({ onProgress, onLog }),
   signal,
-  onProgress,
   onOutput,
-  onLog,
   attachment,
   session,
-  isSuspending: false,
-  resumed: undefined,
-  onApproved: () => [],
-  resume: undefined,
-  askedWith: undefined,
-  onInvocation: ignore,
 })
-
-const ignore = (): void => undefined
 
 const READS_ONLY =
   'if it only reads, say so in its policy: egress_class: "read_only", which lets only GET, HEAD and OPTIONS pass'

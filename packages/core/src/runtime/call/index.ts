@@ -1,3 +1,4 @@
+export { NOBODY_LISTENS } from '../call-outcome.js'
 export { usageOf } from './operator-facts.js'
 export type { BeforeStart, CallServices, CallTool, ToolRunner } from './call-services.js'
 export { performCall } from './life-of-a-call.js'
