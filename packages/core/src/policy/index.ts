@@ -26,7 +26,7 @@ export { denialOfAddress, isGrantedAddress, strayName } from './network/host-ind
 export type { EntriesAbout } from './network/host-index.js'
 export { isLoopback, isNobodysOwn, isThisHost, parseResolved, specialPurpose } from './network/special-addresses.js'
 export { loadPolicyText, parsePolicy, parsePolicyNode } from './parse/parse-policy.js'
-export { matches } from './glob/matches.js'
+export { isCarvedOut, isCovered, matches } from './glob/matches.js'
 export { BACKENDS, DEFAULT_LIMITS, DEFAULT_OUTPUT_BYTES, EGRESS_CLASSES, FORMS, LINUX_BACKENDS } from './model.js'
 export { MECHANISMS, RISKS, TOOL_KINDS, WALLS, isSandboxedKind } from './model.js'
 export type { DeclaredOrDerived, BackendName, Boundary, EgressClass, EnvironmentEntry, Form, Limits } from './model.js'

@@ -1,6 +1,6 @@
 // Matches conditions with a call. An allow must cover everything that the call names, by exact text. A deny or an ask
 // must possibly mean one part of it.
-import { coversHost, isWebPort, matches } from '../../policy/index.js'
+import { coversHost, isCovered, isWebPort } from '../../policy/index.js'
 import { isMapping } from '../../shapes/index.js'
 
 import type { CallPath } from '../arguments/argument-gate.js'
@@ -36,9 +36,7 @@ export const allowsPaths = (conditions: readonly PathCondition[], { paths }: Rul
   paths.length > 0 && paths.every((path) => conditions.some((condition) => allowsPath(condition, path)))
 
 const allowsPath = ({ access, patterns }: PathCondition, path: CallPath): boolean =>
-  (access === 'any' || access === path.access) &&
-  patterns.some((pattern) => !pattern.negated && matches(pattern, path.path)) &&
-  !patterns.some((pattern) => pattern.negated && matches(pattern, path.path))
+  (access === 'any' || access === path.access) && isCovered(patterns, path.path)
 
 export const forbidsPaths = (conditions: readonly PathCondition[], { folded }: RuleFacts): boolean =>
   folded.some(({ names, access }) =>

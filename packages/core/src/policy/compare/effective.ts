@@ -3,7 +3,7 @@ import { ROOT_PATH } from '../glob/absolute-path.js'
 import type { Boundary, EnvironmentEntry, FileGrants, Limits, ToolKind, ToolPolicy } from '../model.js'
 import type { WriteGrants } from './files-within.js'
 import { DEFAULT_LIMITS, TOOL_KINDS, isSandboxedKind } from '../model.js'
-import { matches } from '../glob/matches.js'
+import { isCarvedOut } from '../glob/matches.js'
 import type { PathPattern, Places } from '../glob/path-pattern.js'
 import { exactPattern, literalPattern } from '../glob/path-pattern.js'
 import { resolvePolicy, resolveStance } from '../resolve/resolve-policy.js'
@@ -42,10 +42,11 @@ const ofBoundary = (boundary: Boundary, kind: ToolKind): Effective => ({
 const listedPrograms = ({ exec, write }: Boundary): readonly PathPattern[] => {
   const programs = exec.kind === 'list' ? exec.programs : []
   // A carve-out wins: the policy is refused when it is used.
-  const isHidden = (path: AbsolutePath) => write.some((carved) => carved.negated && matches(carved, path))
   return programs.flatMap((name, at) => {
     const path = name as AbsolutePath
-    return name.startsWith('/') && !isHidden(path) ? [{ ...exactPattern(path), text: `program ${String(at)}` }] : []
+    return name.startsWith('/') && !isCarvedOut(write, path)
+      ? [{ ...exactPattern(path), text: `program ${String(at)}` }]
+      : []
   })
 }
 

@@ -18,6 +18,16 @@ export const matches = (pattern: PathPattern, path: AbsolutePath): boolean => {
   }
 }
 
+export const isGranted = (patterns: readonly PathPattern[], path: AbsolutePath): boolean =>
+  patterns.some((pattern) => !pattern.negated && matches(pattern, path))
+
+export const isCarvedOut = (patterns: readonly PathPattern[], path: AbsolutePath): boolean =>
+  patterns.some((pattern) => pattern.negated && matches(pattern, path))
+
+/** A carve-out wins over every grant. */
+export const isCovered = (patterns: readonly PathPattern[], path: AbsolutePath): boolean =>
+  isGranted(patterns, path) && !isCarvedOut(patterns, path)
+
 const walkMatches = ({ segments, negated }: PathPattern, names: readonly string[]): boolean => {
   let state = startWalk(segments)
   for (const name of names) {

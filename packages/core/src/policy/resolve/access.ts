@@ -1,14 +1,7 @@
 import type { AbsolutePath } from '../glob/absolute-path.js'
 import type { FileGrants } from '../model.js'
-import { matches } from '../glob/matches.js'
-import type { PathPattern } from '../glob/path-pattern.js'
+import { isCarvedOut, isCovered, isGranted } from '../glob/matches.js'
 import { protectionOf } from '../protected/protection.js'
-
-const isGranted = (patterns: readonly PathPattern[], path: AbsolutePath): boolean =>
-  patterns.some((pattern) => !pattern.negated && matches(pattern, path))
-
-const isCarvedOut = (patterns: readonly PathPattern[], path: AbsolutePath): boolean =>
-  patterns.some((pattern) => pattern.negated && matches(pattern, path))
 
 /** Granted for writing, not carved out of anything, and not a protected name. */
 export const isWritable = (boundary: FileGrants, path: AbsolutePath): boolean =>
@@ -21,4 +14,4 @@ export const isReadable = (boundary: FileGrants, path: AbsolutePath): boolean =>
 }
 
 const isInWriteGrant = ({ read, write }: FileGrants, path: AbsolutePath): boolean =>
-  isGranted(write, path) && !isCarvedOut(write, path) && !isCarvedOut(read, path)
+  isCovered(write, path) && !isCarvedOut(read, path)

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { loadRules } from '../../gate/index.js'
 import type { RuleSet, RuleSource } from '../../gate/index.js'
 import { linkStatusAt, realPathOf } from '../../platform/index.js'
-import { matches, parseAbsolutePath } from '../../policy/index.js'
+import { isCovered, parseAbsolutePath } from '../../policy/index.js'
 import type { AbsolutePath, Places } from '../../policy/index.js'
 
 import { readRuleFile, ruleFilesIn, trustOf } from './read-rule-file.js'
@@ -53,13 +53,11 @@ export const loadRuleFiles = (settings: RuleFileSettings): readonly RuleSet[] =>
 }
 
 /** Whether a trusted rule file lets this project's rules allow calls. A pattern with "!" wins. */
-export const isTrustedProject = (folder: AbsolutePath, sets: readonly RuleSet[]): boolean => {
-  const patterns = sets.flatMap(({ trustedProjects }) => trustedProjects)
-  return (
-    patterns.some((pattern) => !pattern.negated && matches(pattern, folder)) &&
-    !patterns.some((pattern) => pattern.negated && matches(pattern, folder))
+export const isTrustedProject = (folder: AbsolutePath, sets: readonly RuleSet[]): boolean =>
+  isCovered(
+    sets.flatMap(({ trustedProjects }) => trustedProjects),
+    folder,
   )
-}
 
 export interface ProjectFolder {
   readonly folder: AbsolutePath

@@ -3,7 +3,7 @@ import { basename, delimiter, dirname, isAbsolute, join, resolve } from 'node:pa
 
 import { fail } from '../../errors/index.js'
 import { namesInFolder, statusAt } from '../../platform/index.js'
-import { isReadable, matches } from '../../policy/index.js'
+import { isCarvedOut, isReadable } from '../../policy/index.js'
 import type { AbsolutePath, Boundary } from '../../policy/index.js'
 
 import { readElfNeeds } from './elf.js'
@@ -175,10 +175,8 @@ export const refuseCarvedOutProgram = (
   { executables, loaders, libraries }: Program,
   boundary: Boundary,
 ): void => {
-  const isCarved = (patterns: Boundary['read'], path: AbsolutePath) =>
-    patterns.some((pattern) => pattern.negated && matches(pattern, path))
   const hidden = [...executables, ...loaders, ...libraries].find(
-    (path) => isCarved(boundary.read, path) || (isCarved(boundary.write, path) && !isReadable(boundary, path)),
+    (path) => isCarvedOut(boundary.read, path) || (isCarvedOut(boundary.write, path) && !isReadable(boundary, path)),
   )
   if (hidden === undefined) return
   throw fail('program-not-executable', {
