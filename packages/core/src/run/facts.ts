@@ -12,7 +12,7 @@ import type { EgressSummary } from '../runtime/events/index.js'
 import type { CallUsage } from '../runtime/index.js'
 import type { CallResult, SandboxProfile, Violation } from '../sandbox/index.js'
 
-import { writeFully } from '../line/text/console-text.js'
+import { writeText } from '../line/text/console-text.js'
 import type { RunOrder } from './request/run-request.js'
 import { RUN_TOOL } from './run-tool.js'
 
@@ -202,7 +202,7 @@ const openTarget = (path: string): ((text: string) => void) => {
   const own = ownDescriptor(path)
   if (own !== undefined) {
     return (text) => {
-      writeFully(own, Buffer.from(text))
+      writeText(own, text)
     }
   }
   const status = statSync(path, { throwIfNoEntry: false })
@@ -211,7 +211,7 @@ const openTarget = (path: string): ((text: string) => void) => {
     // Writes to a named pipe or a device, and does not replace it.
     const descriptor = openSync(path, constants.O_WRONLY | constants.O_NONBLOCK)
     return (text) => {
-      writeFully(descriptor, Buffer.from(text))
+      writeText(descriptor, text)
     }
   }
   const real = status === undefined ? path : realpathSync(path)
