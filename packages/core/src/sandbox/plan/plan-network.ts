@@ -21,7 +21,7 @@ const PROXY_PORT = 3128
 
 export const newToken = (): string => randomBytes(24).toString('hex')
 
-const unsupported = (grant: string, problem: string, fix: string): CordonError =>
+export const unsupportedGrant = (grant: string, problem: string, fix: string): CordonError =>
   fail('network-grant-unsupported', { grant, problem, fix })
 
 export const networkOf = (
@@ -34,14 +34,14 @@ export const networkOf = (
     case 'all':
       // The host's own network. Only the proxy, which is not on the way, could restrict it to reading.
       if (egressClass.level !== 'write')
-        throw unsupported(
+        throw unsupportedGrant(
           'all',
           'all of the network is given without the proxy, which alone could hold egress_class: ' + egressClass.level,
           'name the hosts (network: ["api.example.org"]), or leave egress_class out',
         )
       // Nothing else refuses the host's sockets in granted folders.
       if (!FORM_HAS[form].ownNetwork && !host.listener.held)
-        throw unsupported(
+        throw unsupportedGrant(
           'all',
           'neither a network namespace nor a seccomp listener can be had here',
           'run `cordon doctor`',
@@ -65,7 +65,8 @@ const refuseUnbrokered = (
   isServed: boolean,
   { listener, nesting, landlock }: HostFacts,
 ): void => {
-  const refuse = (problem: string, fix: string) => unsupported(entries.map(({ text }) => text).join(', '), problem, fix)
+  const refuse = (problem: string, fix: string) =>
+    unsupportedGrant(entries.map(({ text }) => text).join(', '), problem, fix)
   if (!isServed)
     throw refuse(
       'grants by host need a proxy, and this call has none',

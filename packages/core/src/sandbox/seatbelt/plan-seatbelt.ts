@@ -10,7 +10,7 @@ import type { RealObject } from '../grants/object-at.js'
 import { findProgram, refuseCarvedOutProgram } from '../grants/program.js'
 import { surveyGrants } from '../grants/survey.js'
 import { viewPresets } from '../grants/system-view.js'
-import { reachesOf, renderReach } from '../plan/plan-network.js'
+import { reachesOf, renderReach, unsupportedGrant } from '../plan/plan-network.js'
 import type { EnforcedBy, SandboxProfile } from '../plan/sandbox-profile.js'
 import type { SeatbeltPlan } from './profile-text.js'
 
@@ -63,16 +63,18 @@ export const planSeatbelt = (request: SeatbeltRequest): PlannedSeatbelt => {
 const networkOf = ({ boundary: { network, egressClass }, port }: SeatbeltRequest): SeatbeltPlan['network'] => {
   if (network.kind === 'none') return 'none'
   if (network.kind === 'hosts' && port !== undefined) return { port }
-  const refuse = (grant: string, problem: string, fix: string) =>
-    fail('network-grant-unsupported', { grant, problem, fix })
   if (network.kind === 'hosts')
-    throw refuse(
+    throw unsupportedGrant(
       network.entries.map(({ text }) => text).join(', '),
       'grants by host need a proxy, and this call has none',
       'run it by createCordon(), or grant none or all of the network',
     )
   if (egressClass.level !== 'write')
-    throw refuse('all', `without the proxy, nothing holds egress_class: ${egressClass.level}`, 'name the hosts')
+    throw unsupportedGrant(
+      'all',
+      `without the proxy, nothing holds egress_class: ${egressClass.level}`,
+      'name the hosts',
+    )
   return 'all'
 }
 
