@@ -10,7 +10,7 @@ import { readOnly, withheld } from 'cordon/commands'
 import { fail } from '../errors/errors.js'
 import { lockPlaceOf } from '../packages/lock-file.js'
 import { areShownAs, pinOf, serverAddress, serverWords } from '../packages/server-words.js'
-import type { PreparedServer } from './start-server.js'
+import type { PreparedServer } from './server-cell.js'
 
 /** Servers can neither change the manifest nor read its key. */
 export const manifestFilesOf = (given: GivenManifest | undefined): readonly OwnFile[] => {

@@ -7,7 +7,7 @@ import type { AbsolutePath } from 'cordon/policy'
 import { visible, visibleWord } from 'cordon/commands'
 import type { Environment } from 'cordon/commands'
 
-import type { PreparedServer } from './start-server.js'
+import type { PreparedServer } from './server-cell.js'
 import type { AllServerSettings } from './server-settings.js'
 import { entriesForNobody } from './tool-policies.js'
 import type { ToolEntry } from './tool-policies.js'

@@ -9,7 +9,7 @@ import { namedPaths } from 'cordon/runtime'
 
 import type { GatewayParts } from '../gateway/index.js'
 import { createProposalJudge } from './accept-proposal.js'
-import type { PreparedServer } from './start-server.js'
+import type { PreparedServer } from './server-cell.js'
 import { withTimeout } from './tool-policies.js'
 import type { ToolEntry } from './tool-policies.js'
 
