@@ -21,7 +21,7 @@ export const createLease = (
   let sending: Promise<boolean> | undefined
   const attempt = async (): Promise<boolean> => {
     const sentAt = now()
-    const isHeard = await within(send, silentMs * PATIENCE)
+    const isHeard = await inTime(send, silentMs * PATIENCE)
     if (isHeard) heardAt = sentAt
     return isHeard
   }
@@ -43,7 +43,7 @@ export const keepLease = (lease: ReturnType<typeof createLease>, everyMs: number
   }, everyMs)
 
 /** Whether it succeeds in that time. */
-export const within = (send: () => Promise<unknown>, milliseconds: number): Promise<boolean> =>
+export const inTime = (send: () => Promise<unknown>, milliseconds: number): Promise<boolean> =>
   new Promise((resolve) => {
     const settle = (isHeard: boolean) => () => {
       clearTimeout(timer)

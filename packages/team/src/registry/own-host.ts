@@ -3,7 +3,7 @@ import { fail } from '../errors/errors.js'
 import type { Completion } from '../store/index.js'
 import { isAway, whileUnavailable } from './away.js'
 import { deliverCompletion } from './deliver.js'
-import { createLease, keepLease, watchClaim, within } from './lease.js'
+import { createLease, inTime, keepLease, watchClaim } from './lease.js'
 import type { RegistryAccess, SeenCall } from './registry-access.js'
 
 interface TakenCall {
@@ -150,7 +150,7 @@ const startUpkeep = (work: () => Promise<unknown>, everyMs: number): { readonly 
     stop: async () => {
       clearInterval(timer)
       // The database is closed after this, so a running upkeep should end first.
-      await within(async () => current, STOP_MS)
+      await inTime(async () => current, STOP_MS)
     },
   }
 }
