@@ -155,7 +155,7 @@ const inDatabase = ({ engine, owner, agent, speaks }: OwnDatabase, said: Said): 
 
 const inRun = <How extends AskedWith>({ run, step, ...how }: How) => ({
   ...how,
-  ...withoutUndefined({ teamRunId: run, stepId: step }),
+  ...withoutUndefined({ runId: run, stepId: step }),
 })
 
 const WAIT_MS = 25_000
@@ -217,13 +217,9 @@ const atServer = (
   }
 }
 
-const requestOf = ({ run, step, validMs, ...how }: { readonly request: string } & AskedWith) => ({
-  ...how,
-  ...withoutUndefined({
-    runId: run,
-    stepId: step,
-    validSeconds: validMs === undefined ? undefined : Math.ceil(validMs / 1000),
-  }),
+const requestOf = ({ validMs, ...how }: { readonly request: string } & AskedWith) => ({
+  ...inRun(how),
+  ...withoutUndefined({ validSeconds: validMs === undefined ? undefined : Math.ceil(validMs / 1000) }),
 })
 
 const AWAY_MS = 300_000

@@ -165,18 +165,14 @@ export const CALLS = {
     summary: 'asks for a call, as the caller',
     fields: { ...REQUEST, request: optional(id()), dispatch: optional(oneOf('runners', 'caller')) },
     answer: THE_ID,
-    perform: async (asking, { team, tool, agent, input, runId, validSeconds, ...given }) => {
-      const { id: toolId } = await requireTool(asking, team, tool)
-      return {
-        id: await invokeTool(asking, {
-          toolId,
-          agent,
-          input,
-          ...given,
-          ...withoutUndefined({ teamRunId: runId, validMs: inMs(validSeconds) }),
-        }),
-      }
-    },
+    perform: async (asking, { team, tool, validSeconds, input, ...given }) => ({
+      id: await invokeTool(asking, {
+        ...given,
+        input,
+        toolId: (await requireTool(asking, team, tool)).id,
+        ...withoutUndefined({ validMs: inMs(validSeconds) }),
+      }),
+    }),
   }),
   begin: operation({
     ...WRITE_AS.agent,
@@ -189,12 +185,12 @@ export const CALLS = {
       request: id(),
     },
     answer: INVOCATION,
-    perform: async (asking, { team, tool, runId, validSeconds, input, ...given }) =>
+    perform: async (asking, { team, tool, validSeconds, input, ...given }) =>
       beginInvocation(asking, {
         ...given,
         input,
         toolId: (await requireTool(asking, team, tool)).id,
-        ...withoutUndefined({ teamRunId: runId, validMs: inMs(validSeconds) }),
+        ...withoutUndefined({ validMs: inMs(validSeconds) }),
       }),
   }),
   listInvocations: operation({

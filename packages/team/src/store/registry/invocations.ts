@@ -24,7 +24,7 @@ export interface InvocationRequest {
   readonly toolId: string
   readonly agent: string
   readonly input: unknown
-  readonly teamRunId?: string
+  readonly runId?: string
   readonly stepId?: string
   readonly costEstimate?: number
   /** How long the call may wait for its approval and its start. */
@@ -37,12 +37,12 @@ export interface InvocationRequest {
 
 export const invokeTool = async (
   session: Queryable,
-  { toolId, agent, input, teamRunId, stepId, costEstimate, validMs, dispatch, request }: InvocationRequest,
+  { toolId, agent, input, runId, stepId, costEstimate, validMs, dispatch, request }: InvocationRequest,
 ): Promise<string> =>
   recordingRefusals(session, toolId, agent, () =>
     callFunction(session, request === undefined ? 'fn_invoke_tool' : 'fn_invoke_tool_once', {
       request,
-      run: teamRunId ?? null,
+      run: runId ?? null,
       tool: toolId,
       agent,
       input: jsonText(input, 'the input'),
@@ -66,13 +66,13 @@ const DEFAULT_VALID_MS = 3_600_000
 /** Asks for a call that the caller runs itself. It is claimed in the same transaction, if nobody has to be asked. */
 export const beginInvocation = async (
   session: Queryable,
-  { request, teamRunId, toolId, version, agent, input, runner, stepId, costEstimate, validMs }: BegunRequest,
+  { request, runId, toolId, version, agent, input, runner, stepId, costEstimate, validMs }: BegunRequest,
 ): Promise<Invocation> =>
   recordingRefusals(session, toolId, agent, async () => {
     const [begun] = await session.query<Invocation>(
       `select ${INVOCATION_COLUMNS} from agents.fn_begin_tool_invocation($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
       [
-        ...[request, teamRunId ?? null, toolId, version, agent, jsonText(input, 'the input'), runner],
+        ...[request, runId ?? null, toolId, version, agent, jsonText(input, 'the input'), runner],
         ...[stepId ?? null, costEstimate ?? null, milliseconds(validMs ?? DEFAULT_VALID_MS)],
       ],
     )
