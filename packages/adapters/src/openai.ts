@@ -6,6 +6,7 @@ import type { FunctionTool as ResponseFunctionTool, ResponseInputItem } from 'op
 
 import { CordonError } from 'cordon/errors'
 import { toModel } from 'cordon'
+import type { ListedTool } from 'cordon'
 import { createSdkCalls } from './sdk-calls.js'
 import type { AdapterOptions, SdkCall, SdkRuntime, SuspendedCall, Suspending } from './sdk-calls.js'
 
@@ -22,10 +23,7 @@ export const chatTools = (cordon: SdkRuntime, options: AdapterOptions = {}): Cha
   return {
     suspended: calls.suspended,
     answer: calls.answer,
-    tools: calls.tools.map(({ modelName: name, description, inputSchema }) => ({
-      type: 'function',
-      function: { name, description, parameters: { ...inputSchema } },
-    })),
+    tools: calls.tools.map((tool) => ({ type: 'function', function: signatureOf(tool) })),
     runCalls: async (messages) => {
       const ended = new Set(messages.flatMap((each) => (each.role === 'tool' ? [each.tool_call_id] : [])))
       const texts = await calls.texts(callsOf(messages), (id) => ended.has(id))
@@ -33,6 +31,15 @@ export const chatTools = (cordon: SdkRuntime, options: AdapterOptions = {}): Cha
     },
   }
 }
+
+const signatureOf = ({ modelName: name, description, inputSchema }: ListedTool) => ({
+  name,
+  description,
+  parameters: { ...inputSchema } as FunctionTool['parameters'],
+})
+
+/** The gate checks the input. A strict schema could not have optional properties. */
+const functionOf = (tool: ListedTool) => ({ type: 'function' as const, ...signatureOf(tool), strict: false })
 
 const callsOf = (messages: readonly ChatCompletionMessageParam[]): readonly SdkCall[] => {
   const last = messages.findLast(({ role }) => role === 'assistant')
@@ -53,14 +60,7 @@ export const responseTools = (cordon: SdkRuntime, options: AdapterOptions = {}):
   return {
     suspended: calls.suspended,
     answer: calls.answer,
-    tools: calls.tools.map(({ modelName: name, description, inputSchema }) => ({
-      type: 'function',
-      name,
-      description,
-      parameters: { ...inputSchema },
-      // The gate checks the input. A strict schema could not have optional properties.
-      strict: false,
-    })),
+    tools: calls.tools.map(functionOf),
     runCalls: async (items) => {
       const ended = new Set(items.flatMap((each) => (each.type === 'function_call_output' ? [each.call_id] : [])))
       const asked = items.flatMap((each) =>
@@ -85,19 +85,13 @@ export const agentTools = (cordon: SdkRuntime, options: AdapterOptions = {}): Ag
   return {
     suspended: calls.suspended,
     answer: calls.answer,
-    tools: calls.tools.map(({ modelName: name, description, inputSchema }) => ({
-      type: 'function',
-      name,
-      description,
-      strict: false,
-      parameters: inputSchema as FunctionTool['parameters'],
+    tools: calls.tools.map((tool) => ({
+      ...functionOf(tool),
       isEnabled: () => Promise.resolve(true),
-      needsApproval: async (_, input, callId = '') => {
-        const call: SdkCall = { id: callId, tool: name, input }
-        return (await calls.suspend(call)) !== undefined
-      },
-      invoke: async (_, input, details) => {
-        const call: SdkCall = { id: details?.toolCall?.callId ?? '', tool: name, input, signal: details?.signal }
+      needsApproval: async (_, input, callId = '') =>
+        (await calls.suspend({ id: callId, tool: tool.modelName, input })) !== undefined,
+      invoke: async (_, input, { toolCall, signal } = {}) => {
+        const call = { id: toolCall?.callId ?? '', tool: tool.modelName, input, signal }
         try {
           return toModel(await calls.run(call)).text
         } catch (error) {
