@@ -1,6 +1,6 @@
 // Reads tools for the registry from a file.
 import { readGivenDocument } from 'cordon/commands'
-import { EGRESS_CLASSES, invalid, itemsOf, mappingOf, oneOf, parsePolicy, nodeText } from 'cordon/policy'
+import { EGRESS_CLASSES, flagOf, invalid, itemsOf, mappingOf, oneOf, parsePolicy, nodeText } from 'cordon/policy'
 import type { PolicyNode } from 'cordon/policy'
 import { isMapping, withoutUndefined } from 'cordon/shapes'
 
@@ -52,9 +52,9 @@ const readTool = (node: PolicyNode, path: string): ToolFile => {
     inputSchema: ifGiven(given.input, aMapping),
     outputSchema: ifGiven(given.output, aMapping),
     egressClass: ifGiven(given.egress_class, (each) => oneOf(each, EGRESS_CLASSES)),
-    requiresApproval: ifGiven(given.requires_approval, aFlag),
+    requiresApproval: ifGiven(given.requires_approval, flagOf),
     approvalsNeeded: ifGiven(given.approvals_needed, aNumber),
-    isDangerous: ifGiven(given.dangerous, aFlag),
+    isDangerous: ifGiven(given.dangerous, flagOf),
     endpointUrl: ifGiven(given.endpoint, aText),
     httpMethod: ifGiven(given.method, aText),
     credentialRef: ifGiven(given.credential, aText),
@@ -72,10 +72,6 @@ const ifGiven = <Value>(node: PolicyNode | undefined, as: (node: PolicyNode) => 
 
 const aText = (node: PolicyNode): string => nodeText(node, 'a text')
 const texts = (node: PolicyNode): readonly string[] => itemsOf(node, 'a list of texts').map(aText)
-const aFlag = (node: PolicyNode): boolean => {
-  if (typeof node.value !== 'boolean') throw invalid(node, 'true or false')
-  return node.value
-}
 const aNumber = (node: PolicyNode): number => {
   if (typeof node.value !== 'number') throw invalid(node, 'a number')
   return node.value
