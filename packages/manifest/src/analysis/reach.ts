@@ -140,7 +140,7 @@ export const usesOf = (program: ts.Program, start: ts.Node, agentFile: ts.Source
   }
 
   const { visitCall, visitHolder } = createCallVisitor(walk, visit)
-  const { visitClass, visitObject } = createHolderVisitor(walk, visit)
+  const { visitClass, visitObject } = createHolderVisitor(walk, visit, visitChildren)
   if (agentFile === undefined) enter(start.getSourceFile(), [])
   enter(start, [])
   for (let work = walk.next(); work !== undefined; work = walk.next()) {

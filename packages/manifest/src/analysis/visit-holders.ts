@@ -12,13 +12,8 @@ export interface HolderVisitor {
   readonly visitObject: (node: ts.ObjectLiteralExpression, chain: Chain) => void
 }
 
-export const createHolderVisitor = (walk: Walk, visit: Visit): HolderVisitor => {
+export const createHolderVisitor = (walk: Walk, visit: Visit, visitChildren: Visit): HolderVisitor => {
   const { enterDeclaration, mention, noteUnseen, waitForName, declarations } = walk
-  const visitChildren = (node: ts.Node, chain: Chain): void => {
-    ts.forEachChild(node, (child) => {
-      visit(child, chain)
-    })
-  }
 
   /** Whether a class of others may call the methods of this one. */
   const extendsOutside = (node: ts.ClassLikeDeclaration): boolean =>
