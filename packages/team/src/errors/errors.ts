@@ -1,5 +1,5 @@
 // Errors of the registry, its database, its server and its runners.
-import { ERRORS as CORE_ERRORS, failFrom } from 'cordon/errors'
+import { CordonError, ERRORS as CORE_ERRORS, failFrom } from 'cordon/errors'
 import type { ErrorText, Fail } from 'cordon/errors'
 
 export const ERRORS = {
@@ -166,3 +166,14 @@ export const ERRORS = {
 export const ALL_ERRORS = { ...CORE_ERRORS, ...ERRORS } as const
 
 export const fail: Fail<typeof ALL_ERRORS> = failFrom(ALL_ERRORS)
+
+const AWAY: ReadonlySet<string> = new Set([
+  'store-unavailable',
+  'store-full',
+  'store-busy',
+  'server-unavailable',
+  'request-too-many',
+])
+
+/** The registry was not reached, or was too busy. A retry may succeed. */
+export const isAway = (error: unknown): boolean => error instanceof CordonError && AWAY.has(error.code)

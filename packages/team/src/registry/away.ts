@@ -1,16 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
-import { CordonError } from 'cordon/errors'
 
-const AWAY: ReadonlySet<string> = new Set([
-  'store-unavailable',
-  'store-full',
-  'store-busy',
-  'server-unavailable',
-  'request-too-many',
-])
-
-/** The database was not reached, or was too busy. A retry may succeed. */
-export const isAway = (error: unknown): boolean => error instanceof CordonError && AWAY.has(error.code)
+import { isAway } from '../errors/errors.js'
 
 const PAUSES_MS = { first: 50, longest: 2_000 }
 

@@ -1,7 +1,7 @@
 // This process as a runner of its own calls: its lease, the calls it has claimed, and when they must end.
-import { fail } from '../errors/errors.js'
+import { fail, isAway } from '../errors/errors.js'
 import type { Completion } from '../store/index.js'
-import { isAway, whileUnavailable } from './away.js'
+import { whileUnavailable } from './away.js'
 import { deliverCompletion } from './deliver.js'
 import { createLease, inTime, keepLease, watchClaim } from './lease.js'
 import type { RegistryAccess, SeenCall } from './registry-access.js'

@@ -1,7 +1,7 @@
 // Waits for changes that the database announces.
 import { createHash } from 'node:crypto'
-import { CordonError } from 'cordon/errors'
 
+import { isAway } from '../../errors/errors.js'
 import type { Engine, Queryable } from '../engine.js'
 import type { Invocation } from '../registry/call-answers.js'
 import { requireInvocation } from '../registry/invocations.js'
@@ -109,7 +109,6 @@ export const watchInvocations = (changes: Pick<Changes, 'listening' | 'next'>): 
 
 /** Goes on waiting while the database cannot be reached. */
 const untilItIsBack = (error: unknown): undefined => {
-  if (error instanceof CordonError && ['store-unavailable', 'store-full', 'store-busy'].includes(error.code))
-    return undefined
+  if (isAway(error)) return undefined
   throw error
 }
