@@ -31,7 +31,7 @@ import {
   serveStore,
 } from '../server/index.js'
 import type { ServeSettings } from '../server/index.js'
-import { migrate, openPostgres, openDirectAccess } from '../store/index.js'
+import { migrate, openPostgres, openDirectAccess, orClose } from '../store/index.js'
 import type { Engine } from '../store/index.js'
 
 const COMMAND = 'cordon serve'
@@ -71,20 +71,17 @@ const firstTeamOf = ({ values }: Arguments, owner: string, environment: Environm
 const tellFirstTeam = async (engine: Engine, first: FirstTeam, { given, environment }: CommandLine): Promise<void> => {
   const paint = paintFor(STDERR, environment)
   const { team, owner, agent, tokenFile } = first
-  try {
+  const isNew = await orClose(engine, async () => {
     await migrate(engine)
-    const isNew = await makeFirstTeam(engine, first)
-    writeText(
-      STDERR,
-      isNew
-        ? `${paint('green', 'created')} ` +
-            `${oneLine(`${team}; ${owner} is its admin and operator, ${agent} its agent, with the token in ${tokenFile}`)}\n`
-        : `cordon: the team ${oneLine(`${team} exists already, and is left as it is; ${tokenAdvice(first, given.values)}`)}\n`,
-    )
-  } catch (error) {
-    await engine.close()
-    throw error
-  }
+    return makeFirstTeam(engine, first)
+  })
+  writeText(
+    STDERR,
+    isNew
+      ? `${paint('green', 'created')} ` +
+          `${oneLine(`${team}; ${owner} is its admin and operator, ${agent} its agent, with the token in ${tokenFile}`)}\n`
+      : `cordon: the team ${oneLine(`${team} exists already, and is left as it is; ${tokenAdvice(first, given.values)}`)}\n`,
+  )
 }
 
 const tokenAdvice = ({ agent, tokenFile }: FirstTeam, values: Arguments['values']): string =>

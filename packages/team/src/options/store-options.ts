@@ -13,6 +13,7 @@ import {
   openPglite,
   openPostgres,
   openRemoteAccess,
+  orClose,
   requirePrepared,
   parseSealingKey,
 } from '../store/index.js'
@@ -114,7 +115,7 @@ const openStore = async (
     case 'database': {
       const engine = openEngine(place)
       // Does not migrate: the URL may be mistyped, and a newer version must not update a database in use.
-      await orClose(engine, requirePrepared(engine))
+      await orClose(engine, () => requirePrepared(engine))
       return openDirectAccess(engine, named === undefined ? { kind: 'login' } : { kind: 'somebody', actor })
     }
     case 'folder': {
@@ -124,19 +125,9 @@ const openStore = async (
       if (!makes && !existsSync(dataOf(place.folder))) throw fail('store-not-found', { folder: place.folder })
       if (makes) makeStoreFolder(place.folder)
       const engine = openEngine(place)
-      await orClose(engine, migrate(engine))
+      await orClose(engine, () => migrate(engine))
       return openDirectAccess(engine, { kind: 'somebody', actor })
     }
-  }
-}
-
-/** An open engine would keep this process alive, and its folder locked. */
-const orClose = async (engine: Engine, ready: Promise<unknown>): Promise<void> => {
-  try {
-    await ready
-  } catch (error) {
-    await engine.close()
-    throw error
   }
 }
 

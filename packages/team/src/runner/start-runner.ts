@@ -19,6 +19,7 @@ import {
   openCredential,
   openPostgres,
   openQueue,
+  orClose,
   resolveCredential,
   sendHeartbeat,
   watchChanges,
@@ -89,13 +90,10 @@ export const startRunner = async (options: RunnerOptions): Promise<Runner> => {
     connections: Math.min(options.concurrency + 2, 20),
     answerMs: Math.min(ANSWER_MS, silentMs / 2),
   })
-  try {
+  return orClose(engine, async () => {
     if (!(await hasQueue(engine))) throw fail('runner-queue-missing', { where: engine.where })
-    return await begin(options, engine, silentMs)
-  } catch (error) {
-    await engine.close()
-    throw error
-  }
+    return begin(options, engine, silentMs)
+  })
 }
 
 /** Adds a fix to the store's refusal of a credential. */

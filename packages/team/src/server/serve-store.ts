@@ -8,7 +8,15 @@ import { isLoopbackHost, listenOnAddress, renderAddress, requireEncrypted, requi
 import type { Door, ListenAddress } from 'cordon/runtime'
 
 import { fail } from '../errors/errors.js'
-import { countTokens, maintainRegistry, migrate, openRegistry, speakingAs, watchChanges } from '../store/index.js'
+import {
+  countTokens,
+  maintainRegistry,
+  migrate,
+  openRegistry,
+  orClose,
+  speakingAs,
+  watchChanges,
+} from '../store/index.js'
 import type { Engine } from '../store/index.js'
 import { answerRequest } from './answer-request.js'
 import type { Answering } from './answer-request.js'
@@ -82,14 +90,10 @@ export const serveStore = async (settings: ServeSettings): Promise<ServedStore> 
     })
   const exposure = { hasTls: tls !== undefined, allowsPlainHttp: settings.allowsPlainHttp ?? false }
   if (listen !== undefined) requireEncrypted(listen, exposure)
-  try {
+  await orClose(engine, async () => {
     await migrate(engine)
     if (listen !== undefined) requireSafe(listen, { ...exposure, usableTokens: await countTokens(engine) })
-  } catch (error) {
-    // An open engine would keep the process alive and lock its folder.
-    await engine.close()
-    throw error
-  }
+  })
   const ending = new AbortController()
   // Every request listens to it.
   setMaxListeners(0, ending.signal)

@@ -15,6 +15,16 @@ export interface Engine {
   readonly close: () => Promise<void>
 }
 
+/** An open engine would keep this process alive, and its folder locked. So it is closed if the work fails. */
+export const orClose = async <Result>(engine: Engine, work: () => Promise<Result>): Promise<Result> => {
+  try {
+    return await work()
+  } catch (error) {
+    await engine.close()
+    throw error
+  }
+}
+
 export type Session = Pick<Engine, 'query' | 'execute'>
 export type Queryable = Pick<Engine, 'query'>
 

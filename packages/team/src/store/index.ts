@@ -66,7 +66,7 @@ export {
   sendHeartbeat,
 } from './registry/runners.js'
 export type { RunnableTool, RunnerFacts, Upkeep } from './registry/runners.js'
-export { speakingAs } from './engine.js'
+export { orClose, speakingAs } from './engine.js'
 export type { Role, Speaker } from './engine.js'
 export { authenticate, countTokens } from './registry/tokens.js'
 export type { TokenHolder } from './registry/tokens.js'
