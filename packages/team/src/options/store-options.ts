@@ -178,16 +178,15 @@ const teamOf = async (
   return only.team
 }
 
-// Reads the key for sealed credentials of a store.
-/** Undefined if none is named. */
+/** The key for sealed credentials of a store. Undefined if none is named. */
 export const sealingKeyOf = (file: string | undefined, environment: Environment): Buffer | undefined => {
-  const path = file ?? environment['CORDON_KEY_FILE']
-  if (path === undefined || path === '') return undefined
+  const path = given(file ?? environment['CORDON_KEY_FILE'])
+  if (path === undefined) return undefined
   const problem = (text: string, error?: unknown) => fail('sealing-key-invalid', { problem: text }, error)
   let text: string
   try {
     const { mode } = statSync(path)
-    if ((mode & 0o077) !== 0) throw problem(`${path} can be read by others`)
+    if ((mode & OTHERS) !== 0) throw problem(`${path} can be read by others`)
     text = readFileSync(path, 'utf8')
   } catch (error) {
     if (error instanceof Error && 'syscall' in error) throw problem(`${path} cannot be read: ${error.message}`, error)
