@@ -11,12 +11,12 @@ import type { SameTool } from '../tools/same-tool.js'
 import { anyOf, whileUnavailable } from './away.js'
 import { completionOf } from './deliver.js'
 import { outcomeOf, waitElsewhere } from './elsewhere.js'
+import { HEARTBEAT_MS, SILENT_MS } from './lease.js'
 import { openHost } from './own-host.js'
 import type { OwnHost } from './own-host.js'
-import { lackOf, SILENT_MS, openRegistryAccess } from './registry-access.js'
+import { lackOf, openRegistryAccess } from './registry-access.js'
 import type { KnownTool, RegistrySettings, SeenCall } from './registry-access.js'
 
-const HEARTBEAT_MS = 10_000
 /** Shorter than the time limit of the hook. */
 const ASK_MS = 25_000
 

@@ -7,6 +7,10 @@ import { monotonicMs } from 'cordon/shapes'
 import { fail } from '../errors/errors.js'
 import type { Invocation } from '../store/index.js'
 
+export const HEARTBEAT_MS = 10_000
+/** After this long without a heartbeat a process loses its calls. */
+export const SILENT_MS = 60_000
+
 /** The rest of the time is for ending calls. */
 const SHARE = 0.75
 /** How long to wait for the answer to a heartbeat. */

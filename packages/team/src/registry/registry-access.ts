@@ -32,6 +32,7 @@ import type {
 } from '../store/index.js'
 import type { Registration } from '../tools/same-tool.js'
 import { anyOf, whileUnavailable } from './away.js'
+import { SILENT_MS } from './lease.js'
 
 interface Names {
   readonly owner: string
@@ -107,8 +108,6 @@ interface Said extends HostAbilities {
   readonly name: string
   readonly leaseMs: number
 }
-
-export const SILENT_MS = 60_000
 
 export const openRegistryAccess = (settings: RegistrySettings, abilities: HostAbilities): RegistryAccess => {
   const said: Said = {

@@ -9,7 +9,7 @@ import { mechanismsHere, openCordon, sourcesOf } from 'cordon/runtime'
 import type { CordonOptions } from 'cordon/runtime'
 
 import { fail } from '../errors/errors.js'
-import { createLease, keepLease } from '../registry/index.js'
+import { HEARTBEAT_MS, SILENT_MS, createLease, keepLease } from '../registry/index.js'
 import {
   claimInvocations,
   findClaimed,
@@ -75,8 +75,6 @@ export interface Runner {
   readonly cancel: () => void
 }
 
-const HEARTBEAT_MS = 10_000
-const SILENT_MS = 60_000
 const UPKEEP_MS = 5_000
 const ANSWER_MS = 15_000
 /** Longer than a claim takes: a younger claim may still be answered. */
