@@ -1,9 +1,8 @@
 // What a project newly allows, compared with a baseline.
-import { createPolicyReader, emptyAgent, FINDING_IDS, SEVERITIES } from 'cordon/manifest'
-import type { Finding, ManifestAgent, ManifestContent } from 'cordon/manifest'
+import { createPolicyReader, emptyAgent, FINDING_IDS, makeFinding, say, SEVERITIES, words } from 'cordon/manifest'
+import type { Change, Finding, Manifest, ManifestAgent, ManifestContent } from 'cordon/manifest'
 import { agentFindings } from './agent-findings.js'
 import { flowFindings } from './flow-findings.js'
-import { tagFindings } from './tag-findings.js'
 import { pairUp } from './pair-up.js'
 import type { Traits } from './pair-up.js'
 
@@ -31,6 +30,29 @@ const newAgent = ({ name, workspace }: ManifestAgent): ManifestAgent => ({
   ...emptyAgent(name),
   ...(workspace === undefined ? {} : { workspace }),
 })
+
+const TAGS = ['public', 'trusted', 'own'] as const
+
+/** A tag hides ways for data, so a new one is shown like a grant. */
+const tagFindings = ({ before, after }: Change<Manifest['tags']>): readonly Finding[] =>
+  TAGS.flatMap((tag) => [
+    ...after[tag]
+      .filter((text) => !isException(text) && !before[tag].includes(text))
+      .map((text) =>
+        makeFinding('tag.added', {}, { sentence: say`${text} is now tagged ${words(tag)}`, change: [tag, text] }),
+      ),
+    ...before[tag]
+      .filter((text) => isException(text) && !after[tag].includes(text))
+      .map((text) =>
+        makeFinding(
+          'tag.added',
+          {},
+          { sentence: say`${text} is no longer an exception of the tag ${words(tag)}`, change: [tag, text, 'gone'] },
+        ),
+      ),
+  ])
+
+const isException = (text: string): boolean => text.startsWith('!')
 
 const bySeverity = (one: Finding, other: Finding): number =>
   SEVERITIES.indexOf(one.severity) - SEVERITIES.indexOf(other.severity) ||
