@@ -31,7 +31,7 @@ const pathOf = (folder: string, { server, workspace }: ServerIdentity): string =
   join(folder, `${crypto.createHash('sha256').update(`${workspace}\0${server}`).digest('hex').slice(0, 32)}.json`)
 
 /** A missing file is no consent. A file that cannot be read is an error: it might have refused something. */
-export const readConsent = (folder: string, identity: ServerIdentity): KeptConsent => {
+const readConsent = (folder: string, identity: ServerIdentity): KeptConsent => {
   const path = pathOf(folder, identity)
   return statSync(path, { throwIfNoEntry: false }) === undefined ? { ...identity, ...NO_CONSENT } : readFile(path)
 }

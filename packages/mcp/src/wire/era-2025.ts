@@ -57,7 +57,7 @@ export const REMOVED: ReadonlySet<string> = new Set([
 ])
 
 /** What a server may ask its client for: the name in capabilities, and the method. */
-export const CLIENT_FEATURES = {
+const CLIENT_FEATURES = {
   sampling: 'sampling/createMessage',
   elicitation: 'elicitation/create',
   roots: METHODS.listRoots,

@@ -8,7 +8,7 @@ import { RECORD } from './record.js'
 import { RUNS } from './runs.js'
 import { TOOLS } from './tools.js'
 
-export const OPERATIONS = { ...PEOPLE, ...TOOLS, ...CALLS, ...RUNS, ...RECORD } as const
+const OPERATIONS = { ...PEOPLE, ...TOOLS, ...CALLS, ...RUNS, ...RECORD } as const
 
 export type OperationName = keyof typeof OPERATIONS
 
