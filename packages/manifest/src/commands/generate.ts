@@ -5,22 +5,20 @@ import { manifestJson, manifestYaml } from 'cordon/manifest'
 
 import { counted, keepKeyOf, requireKeyOf, STDERR, STDOUT, usage, writeText } from 'cordon/commands'
 
-import { acceptedIn, existingText, writeManifestFile } from '../project/baseline.js'
+import { MANIFEST_FILE, acceptedIn, existingText, writeManifestFile } from '../project/baseline.js'
 import { describeProject } from '../project/describe-project.js'
 import { manifestAction } from './manifest.js'
 import { projectRequestOf } from '../project/project-request.js'
-
-const FILE = 'cordon.manifest.json'
 
 export const generate = manifestAction(async (line) => {
   const { values, rest } = line.given
   if (rest.length > 1) throw usage(`generate takes no words: ${rest.slice(1).join(' ')}`, 'cordon manifest generate')
   const request = projectRequestOf(line)
   const { key, folder } = request
-  const out = values.get('out')?.[0] ?? FILE
+  const out = values.get('out')?.[0] ?? MANIFEST_FILE
   const format = formatOf(values.get('format')?.[0], out)
   const manifest = await describeProject(request)
-  const path = resolve(out === FILE ? folder : '.', out)
+  const path = resolve(out === MANIFEST_FILE ? folder : '.', out)
   // Acceptances are no part of what the project allows.
   const accepted = out === '-' ? [] : acceptedIn(path)
   const whole = accepted.length === 0 ? manifest : { ...manifest, accepted: [...accepted] }
