@@ -20,8 +20,6 @@ export interface ServerSettings {
   readonly token?: string
   /** The member to act as. Only the owner of the store may set it, through the socket. */
   readonly actor?: string
-  /** Send the token over plain HTTP, because something else encrypts the connection. */
-  readonly allowPlainHttp?: boolean
   /** More trusted certificates, in PEM. */
   readonly authorities?: readonly string[]
 }
@@ -60,7 +58,7 @@ export const openRemoteAccess = (settings: ServerSettings): StoreAccess => {
 
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/
 
-const placeOf = ({ server, token, allowPlainHttp = false, authorities }: ServerSettings): Place => {
+const placeOf = ({ server, token, authorities }: ServerSettings): Place => {
   if (server.startsWith('unix:')) {
     const socketPath = server.slice('unix:'.length)
     if (!isAbsolute(socketPath))
@@ -72,7 +70,7 @@ const placeOf = ({ server, token, allowPlainHttp = false, authorities }: ServerS
     throw unusable(server, 'it is none of https://HOST:PORT, http://127.0.0.1:PORT, unix:PATH')
   if (url.username !== '' || url.password !== '' || url.pathname !== '/' || url.search !== '')
     throw unusable(url.origin, 'its address has more in it than host and port')
-  if (url.protocol === 'http:' && token !== undefined && !LOOPBACK.test(url.hostname) && !allowPlainHttp)
+  if (url.protocol === 'http:' && token !== undefined && !LOOPBACK.test(url.hostname))
     throw fail('token-unsafe', {
       problem: `it would go to ${url.host} in the clear`,
       fix: 'use https://, or a tunnel to 127.0.0.1',

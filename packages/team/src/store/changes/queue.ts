@@ -62,7 +62,6 @@ export interface QueueSettings {
   readonly concurrency: number
   /** Called with the id of an approved call. If it throws, the call is announced again later. */
   readonly ready: (id: string) => Promise<void>
-  readonly pollMs?: number
 }
 
 export interface Queue {
@@ -80,7 +79,7 @@ const CONNECTIONS = 4
 /** Batches are retried. With single reports, one that fails would end the process (graphile-worker 0.18). */
 const REPORTING = { completeJobBatchDelay: 0, failJobBatchDelay: 0 }
 
-export const openQueue = async ({ url, concurrency, ready, pollMs = POLL_MS }: QueueSettings): Promise<Queue> => {
+export const openQueue = async ({ url, concurrency, ready }: QueueSettings): Promise<Queue> => {
   const { runTaskList, Logger } = await worker()
   const pool = await openPool({
     connectionString: url,
@@ -116,7 +115,7 @@ export const openQueue = async ({ url, concurrency, ready, pollMs = POLL_MS }: Q
         schema: SCHEMA,
         concurrency,
         noHandleSignals: true,
-        pollInterval: pollMs,
+        pollInterval: POLL_MS,
         events,
         preset: { worker: REPORTING },
       },

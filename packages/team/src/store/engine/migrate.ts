@@ -16,12 +16,12 @@ export interface Migration {
 
 const FOLDER = join(packageFolderOf(import.meta.url), 'sql')
 
-export const readMigrations = (folder = FOLDER): readonly Migration[] =>
-  readdirSync(folder)
+export const readMigrations = (): readonly Migration[] =>
+  readdirSync(FOLDER)
     .filter((name) => /^\d{4}_[a-z_]+\.sql$/.test(name))
     .sort()
     .map((name) => {
-      const text = readFileSync(join(folder, name), 'utf8')
+      const text = readFileSync(join(FOLDER, name), 'utf8')
       return { number: Number(name.slice(0, 4)), name, text, hash: createHash('sha256').update(text).digest('hex') }
     })
 

@@ -22,9 +22,9 @@ const STEP = { chunkSize: 2 ** 22 }
 const BLOCK = 512
 
 /** The archive, or undefined where there was no build. */
-export const readImage = async (path = IMAGE): Promise<Buffer | undefined> => {
+export const readImage = async (): Promise<Buffer | undefined> => {
   try {
-    return await promisify<Buffer, typeof STEP, Buffer>(gunzip)(await promisify(readFile)(path), STEP)
+    return await promisify<Buffer, typeof STEP, Buffer>(gunzip)(await promisify(readFile)(IMAGE), STEP)
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return undefined
     throw error
