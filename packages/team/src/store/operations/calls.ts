@@ -38,6 +38,8 @@ import { requireTool } from '../registry/registry.js'
 import { claimInvocations, sendHeartbeat } from '../registry/runners.js'
 import { callProcedure } from '../registry/statements.js'
 import {
+  LONGEST_WAIT_SECONDS,
+  MOST_ROWS,
   boundedList,
   boundedMapping,
   fence,
@@ -60,10 +62,8 @@ import {
   operation,
 } from './operation.js'
 
-const MOST_ROWS = 1000
 const MOST_CLAIMS = 100
 const MOST_FACTS_LETTERS = 65_536
-const LONGEST_WAIT_SECONDS = 30 * 86_400
 
 const inMs = (seconds: number | undefined): number | undefined => (seconds === undefined ? undefined : seconds * 1000)
 

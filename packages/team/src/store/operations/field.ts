@@ -34,6 +34,11 @@ export const readFields = <Given extends Shapes>(
   return readParts(declared, Object.fromEntries(said), requestPlace(''))
 }
 
+/** In one answer. */
+export const MOST_ROWS = 1000
+/** For an approval, and for what was approved. */
+export const LONGEST_WAIT_SECONDS = 30 * 86_400
+
 const MOST_LETTERS = 10_000
 
 /** PostgreSQL stores no NUL. */

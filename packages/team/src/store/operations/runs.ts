@@ -3,12 +3,10 @@ import { list, oneOf, optional, whole } from 'cordon/shapes'
 
 import { RUN_STATES, SHOWN_RUN, TEAM_RUN, THE_ID, THE_RUN_STATUS } from '../registry/call-answers.js'
 import { cancelRun, listRuns, showRun, startRun } from '../registry/team-runs.js'
-import { boundedMapping, filledText, id, name, text } from './field.js'
+import { LONGEST_WAIT_SECONDS, MOST_ROWS, boundedMapping, filledText, id, name, text } from './field.js'
 import { WRITE_AS, READ_AS_MEMBER, isChangeOfIt, operation } from './operation.js'
 
 const MOST_PEOPLE = 20
-const MOST_ROWS = 1000
-const LONGEST_SECONDS = 30 * 86_400
 
 export const RUNS = {
   startRun: operation({
@@ -20,7 +18,7 @@ export const RUNS = {
       name: filledText(200),
       plan: boundedMapping(),
       needed: optional(whole(1, MOST_PEOPLE)),
-      validSeconds: optional(whole(1, LONGEST_SECONDS)),
+      validSeconds: optional(whole(1, LONGEST_WAIT_SECONDS)),
     },
     answer: THE_ID,
     perform: async (asking, { team, validSeconds, ...run }) => ({
