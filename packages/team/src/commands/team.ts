@@ -5,6 +5,7 @@ import { withoutUndefined } from 'cordon/shapes'
 
 import { runStoreCommand } from '../options/store-command.js'
 import type { CommandContext } from '../options/store-command.js'
+import { MEMBER_KINDS } from '../store/index.js'
 import { TEAM_HELP } from './help.js'
 import { pause, resume, scopeOf, stop } from './team-stop.js'
 
@@ -103,17 +104,15 @@ const show = async ({ store, team: teamOf, print }: CommandContext): Promise<num
 const usedOf = (used: number | null, most: number | null): string =>
   most === null ? 'any' : used === null ? String(most) : `${String(used)} of ${String(most)}`
 
-const KINDS = ['admin', 'operator', 'agent', 'runner'] as const
-
 const change = async (
   { store, words, team: teamOf, wrong, print }: CommandContext,
   how: 'addMember' | 'removeMember',
 ): Promise<number> => {
   const [actor, ...named] = words
-  const kinds = named.map((word) => KINDS.find((kind) => kind === word))
+  const kinds = named.map((word) => MEMBER_KINDS.find((kind) => kind === word))
   const wanted = kinds.filter((kind) => kind !== undefined)
   if (actor === undefined || kinds.length === 0 || wanted.length < kinds.length)
-    throw wrong(`name a member and their kinds: ${KINDS.join(', ')}`)
+    throw wrong(`name a member and their kinds: ${MEMBER_KINDS.join(', ')}`)
   const of = await teamOf()
   for (const kind of wanted) await store.ask(how, { team: of, actor, kind })
   return print(

@@ -30,7 +30,7 @@ export type {
 export type { QuestionFilter, StandingApproval } from './registry/approvals.js'
 export type { SealedCredential } from './registry/credentials.js'
 export type { RunRequest } from './registry/team-runs.js'
-export { AUTH_METHODS, NOTHING, PRICED_UNITS } from './registry/team-answers.js'
+export { AUTH_METHODS, MEMBER_KINDS, NOTHING, PRICED_UNITS } from './registry/team-answers.js'
 export type { MemberKind, RegisteredTool, StoredCredential } from './registry/team-answers.js'
 export {
   beginInvocation,

@@ -5,7 +5,7 @@ import type { Read, Shape, Shapes } from 'cordon/shapes'
 import { markOf } from '../changes/changes.js'
 import type { Channel } from '../changes/changes.js'
 import type { Queryable, Role } from '../engine.js'
-import { NOTHING } from '../registry/team-answers.js'
+import { MEMBER_KINDS, NOTHING } from '../registry/team-answers.js'
 import type { MemberKind } from '../registry/team-answers.js'
 import { name } from './field.js'
 
@@ -53,7 +53,7 @@ export const operationWithoutAnswer = <const Given extends Shapes>(
 export const isChangeOfIt = (given: { readonly id: string }, notification: string, channel: Channel): boolean =>
   channel !== 'tool_invocation_output' && notification === markOf(given.id)
 
-export const EVERYBODY: readonly MemberKind[] = ['admin', 'operator', 'agent', 'runner']
+export const EVERYBODY = MEMBER_KINDS
 
 export const READ_AS_MEMBER = { method: 'GET', role: 'cordon_agent', who: EVERYBODY } as const
 export const READ_AS_AUDITOR = { method: 'GET', role: 'cordon_operator', who: ['admin', 'operator'] } as const

@@ -49,7 +49,8 @@ export const AUTH_METHODS = ['none', 'api_key', 'oauth', 'service_account'] as c
 /** What can have a price. A megabyte is 1,000,000 bytes, sent or received through the proxy. */
 export const PRICED_UNITS = ['call', 'cpu_second', 'wall_second', 'megabyte'] as const
 
-export const MEMBER_KIND = oneOf('admin', 'operator', 'agent', 'runner')
+export const MEMBER_KINDS = ['admin', 'operator', 'agent', 'runner'] as const
+export const MEMBER_KIND = oneOf(...MEMBER_KINDS)
 export type MemberKind = Shaped<typeof MEMBER_KIND>
 export const SCOPE = oneOf('all', 'agent', 'tool', 'profile')
 export const EGRESS_CLASS = oneOf('none', 'read_only', 'write')
