@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http'
 
 import { VERSION_HEADER } from '../http/mirrored-headers.js'
-import { REVISIONS } from '../wire/era-2025.js'
+import { REVISIONS, SESSION_HEADER } from '../wire/era-2025.js'
 import { textField } from '../wire/messages.js'
 import type { Fields } from '../wire/messages.js'
 import { HttpFailure } from './http-failure.js'
@@ -19,14 +19,12 @@ export interface HttpSession {
   readonly isGone: (response: IncomingMessage) => boolean
 }
 
-const ID_HEADER = 'mcp-session-id'
-
 export const createHttpSession = (): HttpSession => {
   let id: string | undefined
   let version: string | undefined
   return {
     learnId: ({ headers, statusCode }) => {
-      const given = headers[ID_HEADER]
+      const given = headers[SESSION_HEADER]
       if (statusCode !== 200 || given === undefined) return
       if (typeof given !== 'string' || !/^[!-~]{1,1024}$/.test(given))
         throw new HttpFailure('the server gave a session id that cannot be used')
@@ -36,7 +34,7 @@ export const createHttpSession = (): HttpSession => {
       version = REVISIONS.has(textField(protocolVersion)) ? textField(protocolVersion) : undefined
     },
     headers: () => ({
-      ...(id === undefined ? {} : { [ID_HEADER]: id }),
+      ...(id === undefined ? {} : { [SESSION_HEADER]: id }),
       ...(version === undefined ? {} : { [VERSION_HEADER]: version }),
     }),
     isOpen: () => id !== undefined,

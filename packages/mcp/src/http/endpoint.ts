@@ -9,7 +9,7 @@ import { CordonError, codeOf, messageOf } from 'cordon/errors'
 import { bodyBytes, guardRequest, listenOnAddress, renderAddress } from 'cordon/runtime'
 import type { Door, ListenAddress } from 'cordon/runtime'
 
-import { REVISIONS } from '../wire/era-2025.js'
+import { REVISIONS, SESSION_HEADER } from '../wire/era-2025.js'
 import { STATELESS_REVISION, clientOf } from '../wire/era-2026.js'
 import { LONGEST_LINE } from '../wire/lines.js'
 import { RPC_ERRORS, paramsOf, readLine } from '../wire/messages.js'
@@ -17,6 +17,7 @@ import type { Message, RequestMessage } from '../wire/messages.js'
 import { begins, openSession } from './session.js'
 import type { OpenConnection, Session } from './session.js'
 import { sendJson } from './event-stream.js'
+import { VERSION_HEADER } from './mirrored-headers.js'
 import { openStatelessRequests } from './stateless-requests.js'
 
 export interface Listening {
@@ -66,7 +67,7 @@ export const openEndpoint = async (
     }
   }
   const sessionOf = ({ headers }: IncomingMessage): Session => {
-    const id = headers['mcp-session-id']
+    const id = headers[SESSION_HEADER]
     if (typeof id !== 'string') throw new Refusal(400, 'Mcp-Session-Id is missing')
     const session = sessions.get(id)
     if (session === undefined) throw new Refusal(404, 'there is no such session')
@@ -186,10 +187,10 @@ const requireReadable = ({ headers }: IncomingMessage): void => {
 }
 
 const requireKnownVersion = ({ headers }: IncomingMessage): void => {
-  const version = headers['mcp-protocol-version']
+  const version = headers[VERSION_HEADER]
   if (version !== undefined && !REVISIONS.has(String(version)))
     throw new Refusal(400, `Unsupported protocol version ${String(version).slice(0, 40)}`)
 }
 
 const isStateless = (message: RequestMessage, { headers }: IncomingMessage): boolean =>
-  clientOf(paramsOf(message)).version !== undefined || headers['mcp-protocol-version'] === STATELESS_REVISION
+  clientOf(paramsOf(message)).version !== undefined || headers[VERSION_HEADER] === STATELESS_REVISION

@@ -2,7 +2,7 @@
 // to its requests. What belongs to no request goes to the stream of a GET, or waits for one.
 import type { ServerResponse } from 'node:http'
 
-import { METHODS, progressTokenOf } from '../wire/era-2025.js'
+import { METHODS, SESSION_HEADER, progressTokenOf } from '../wire/era-2025.js'
 import { fieldsOf, isId, paramsOf } from '../wire/messages.js'
 import type { Fields, Message, MessageId, SendToClient } from '../wire/messages.js'
 import { openMessageStream } from './event-stream.js'
@@ -74,14 +74,14 @@ export const openSession = async (id: string, open: OpenConnection): Promise<Ses
       const tokens = requests
         .map((request) => progressTokenOf(paramsOf(request)))
         .filter((token) => token !== undefined)
-      const stream = openMessageStream(response, { 'mcp-session-id': id })
+      const stream = openMessageStream(response, { [SESSION_HEADER]: id })
       posts.add({ stream, ids: new Set(requests.map((request) => request.id)), tokens: new Set(tokens) })
       connection.take(text)
     },
     tell: connection.take,
     listen: (response) => {
       if (standing?.isOpen() === true) return false
-      standing = openMessageStream(response, { 'mcp-session-id': id })
+      standing = openMessageStream(response, { [SESSION_HEADER]: id })
       const waiting = early
       early = []
       earlyBytes = 0

@@ -44,6 +44,8 @@ export const TOLD_BY_SERVERS: ReadonlySet<string> = new Set([
 export const LATEST_REVISION = '2025-11-25'
 export const REVISIONS: ReadonlySet<string> = new Set(['2024-11-05', '2025-03-26', '2025-06-18', LATEST_REVISION])
 
+export const SESSION_HEADER = 'mcp-session-id'
+
 /** Requests during which a server may ask its client for something. */
 export const MULTI_ROUND: ReadonlySet<string> = new Set([METHODS.callTool, METHODS.getPrompt, METHODS.readResource])
 
