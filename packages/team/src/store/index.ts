@@ -1,8 +1,17 @@
 /// <reference types="node" preserve="true" />
-export { openDirectAccess } from './open-registry.js'
-export type { StoreAccess } from './open-registry.js'
-export { watchChanges } from './changes/changes.js'
-export type { Changes } from './changes/changes.js'
+export { openDirectAccess, openRegistry, followGrowth } from './open-registry.js'
+export type {
+  StoreAccess,
+  Caller,
+  Registry,
+  Following,
+  MarkedAnswer,
+  Turn,
+  GrowthReader,
+  GrowthNews,
+} from './open-registry.js'
+export { watchChanges, watchInvocations } from './changes/changes.js'
+export type { Changes, InvocationWatch, Waiting } from './changes/changes.js'
 export {
   newSealingKey,
   openCredential,
@@ -10,11 +19,9 @@ export {
   resolveCredential,
   sealCredential,
 } from './registry/credentials.js'
-export { openRegistry } from './open-registry.js'
-export type { Caller, Registry, Following, MarkedAnswer, Turn } from './open-registry.js'
-export type { Engine, Queryable, Session } from './engine.js'
-export { followGrowth } from './open-registry.js'
-export type { GrowthReader, GrowthNews } from './open-registry.js'
+export type { SealedCredential } from './registry/credentials.js'
+export { orClose, speakingAs } from './engine.js'
+export type { Engine, Queryable, Session, Role, Speaker } from './engine.js'
 export { INVOCATION_STATES, RUN_STATES, isFinal } from './registry/call-answers.js'
 export type {
   Explanation,
@@ -28,7 +35,6 @@ export type {
   Vote,
 } from './registry/call-answers.js'
 export type { QuestionFilter, StandingApproval } from './registry/approvals.js'
-export type { SealedCredential } from './registry/credentials.js'
 export type { RunRequest } from './registry/team-runs.js'
 export { AUTH_METHODS, MEMBER_KINDS, NOTHING, PRICED_UNITS } from './registry/team-answers.js'
 export type { MemberKind, RegisteredTool, StoredCredential } from './registry/team-answers.js'
@@ -66,9 +72,5 @@ export {
   sendHeartbeat,
 } from './registry/runners.js'
 export type { RunnableTool, RunnerFacts, Upkeep } from './registry/runners.js'
-export { orClose, speakingAs } from './engine.js'
-export type { Role, Speaker } from './engine.js'
 export { authenticate, countTokens } from './registry/tokens.js'
 export type { TokenHolder } from './registry/tokens.js'
-export { watchInvocations } from './changes/changes.js'
-export type { InvocationWatch, Waiting } from './changes/changes.js'
