@@ -45,8 +45,8 @@ export const namesInFolder = (folder: string): readonly string[] => ifSeen(() =>
 export const textOfFile = (path: string, encoding: 'utf8' | 'latin1' = 'utf8'): string | undefined =>
   ifSeen(() => readFileSync(path, encoding))
 
-/** Also undefined if the file is no JSON. */
-export const jsonOfFile = (path: string): unknown => ifSeen(() => JSON.parse(readFileSync(path, 'utf8')) as unknown)
+/** Also undefined if the file is no JSON, or no ordinary file. */
+export const jsonOfFile = (path: string): unknown => ifSeen(() => JSON.parse(readOrdinaryFile(path)) as unknown)
 
 const MOST_BYTES = 16 * 1024 * 1024
 

@@ -37,7 +37,7 @@ export { LIMIT_FORMS, LIMIT_NAMES, parseDuration, parseSize, renderSize, renderT
 export type { CredentialInput, HostInput, LimitsInput, PolicyInput } from './parse/policy-input.js'
 export { parsePathGlob } from './glob/path-glob.js'
 export type { Anchor, GlobAlternative, PathGlob } from './glob/path-glob.js'
-export { bindGlob, carveOut, literalPattern } from './glob/path-pattern.js'
+export { bindGlob, carveOut, carveOutLink, literalPattern } from './glob/path-pattern.js'
 export type { PathPattern, Places } from './glob/path-pattern.js'
 export { canMatchBeneath, isMatch, startWalk, step } from './glob/pattern-walk.js'
 export type { WalkState } from './glob/pattern-walk.js'

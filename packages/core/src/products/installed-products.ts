@@ -1,11 +1,11 @@
 // The packages around the core: which commands they bring, and where they are. They run outside of every cell, as the
 // core does, so they are found beside this very program, and never from a working folder.
-import { existsSync, readFileSync, realpathSync } from 'node:fs'
+import { realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
 import { fail } from '../errors/index.js'
-import { PACKAGE_FOLDER } from '../platform/index.js'
+import { PACKAGE_FOLDER, jsonOfFile, placesAround } from '../platform/index.js'
 import { version } from '../line/text/version.js'
 
 import type { Product } from './product.js'
@@ -38,28 +38,20 @@ export type ProductName = keyof typeof PRODUCTS
 export const productOf = (command: string): ProductName | undefined =>
   (Object.keys(PRODUCTS) as ProductName[]).find((each) => Object.hasOwn(PRODUCTS[each].commands, command))
 
-/** In this package, beside it, or in a checkout. */
-const placesOf = (product: ProductName): readonly string[] => [
-  join(PACKAGE_FOLDER, 'node_modules', PRODUCTS[product].name),
-  join(PACKAGE_FOLDER, '..', PRODUCTS[product].name),
-  join(PACKAGE_FOLDER, '..', product),
-]
-
 interface Manifest {
   readonly name?: string
   readonly version?: string
   readonly exports?: Readonly<Record<string, { readonly default?: string }>>
 }
 
-const manifestAt = (folder: string): Manifest | undefined => {
-  const file = join(folder, 'package.json')
-  return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Manifest) : undefined
-}
+const manifestAt = (folder: string): Manifest | undefined =>
+  jsonOfFile(join(folder, 'package.json')) as Manifest | undefined
 
 /** The real folder of an installed product. Undefined if there is none. */
 export const folderOfProduct = (product: ProductName): string | undefined => {
-  const found = placesOf(product).find((place) => manifestAt(place)?.name === PRODUCTS[product].name)
-  return found === undefined ? undefined : realpathSync(found)
+  const { name } = PRODUCTS[product]
+  const place = placesAround(PACKAGE_FOLDER).get(name)
+  return place !== undefined && manifestAt(place)?.name === name ? realpathSync(place) : undefined
 }
 
 export const installedProductNames = (): readonly ProductName[] =>

@@ -22,6 +22,8 @@ export interface PathPattern {
   /** The longest prefix without a wildcard; for `literal` the whole path. */
   readonly base: AbsolutePath
   readonly segments: readonly Segment[]
+  /** Of a carve-out: it is for the symbolic link at `base`, and not for what that leads to. */
+  readonly isOfLink?: true
 }
 
 export interface Places {
@@ -63,6 +65,9 @@ export const carveOut = (path: AbsolutePath): PathPattern => ({
   text: `!${path}`,
   negated: true,
 })
+
+/** Takes a symbolic link out of the grants, and not what it leads to. */
+export const carveOutLink = (path: AbsolutePath): PathPattern => ({ ...carveOut(path), isOfLink: true })
 
 /** One text per meaning. */
 export const patternText = ({ kind, path, negated }: PathPattern): string => `${negated ? '!' : ''}${kind} ${path}`

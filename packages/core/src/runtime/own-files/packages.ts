@@ -1,19 +1,18 @@
 // The packages that a package loads, found as Node finds them. Nothing is looked at twice: a start looks at a hundred.
-import { existsSync, realpathSync, statSync } from 'node:fs'
+import { realpathSync, statSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { basename, dirname, join } from 'node:path'
 
-import { jsonOfFile, linkStatusAt } from '../../platform/index.js'
+import { NAMES_AROUND, isCheckout, jsonOfFile, linkStatusAt, placesAround } from '../../platform/index.js'
 import { parseAbsolutePath } from '../../policy/index.js'
 
 import { linksOnTheWay } from './links-on-the-way.js'
 
-/** The packages around the core. They too run outside of every cell, in the program that loads them. */
-const AROUND = ['@cordon/adapters', '@cordon/manifest', '@cordon/mcp', '@cordon/team', 'eslint-plugin-cordon']
-/** Optional packages that are loaded if they are there. */
+/** Packages that a package loads without needing them in its manifest: optional ones, and the core. */
 const LOADED_PEERS: Readonly<Record<string, readonly string[]>> = {
-  'cordon': ['@opentelemetry/api', ...AROUND],
-  '@cordon/manifest': ['typescript'],
+  ...Object.fromEntries(NAMES_AROUND.map((name) => [name, ['cordon']])),
+  'cordon': ['@opentelemetry/api', ...NAMES_AROUND],
+  '@cordon/manifest': ['cordon', 'typescript'],
 }
 /** Nothing of it is loaded. */
 const TYPES = '@types/'
@@ -45,7 +44,7 @@ export const packagesFrom = (folder: string, which: 'needed' | 'all' = 'all'): r
     const taken = { name, folder: real, links, needs, missing }
     known.set(real, taken)
     const folders = modulesFolders(real)
-    const isClosed = !isCheckout(real)
+    const isClosed = !isCheckout(name, real)
     for (const needed of namesNeeded(manifestAt(real), which)) {
       const at = folders.findIndex((modules) => placeAt(join(modules, needed)) !== undefined)
       const place = at < 0 ? undefined : placeAt(join(folders[at] ?? '/', needed))
@@ -57,11 +56,19 @@ export const packagesFrom = (folder: string, which: 'needed' | 'all' = 'all'): r
       if (place === undefined) continue
       if (manifestAt(place.real).exports === undefined)
         missing.push(...filesBeside(placeAt(folders[at] ?? '/')?.real ?? '/', needed))
-      const one = take(needed, place)
-      known.set(one.folder, one)
-      needs.push(one)
+      needs.push(keep(needed, place))
+    }
+    for (const [around, path] of name === 'cordon' && which === 'all' ? placesAround(real) : []) {
+      const place = placeAt(path)
+      if (place === undefined) missing.push(path)
+      else keep(around, place)
     }
     return taken
+  }
+  const keep = (name: string, place: Place): InstalledPackage => {
+    const one = take(name, place)
+    known.set(one.folder, one)
+    return one
   }
   take(manifestAt(folder).name ?? 'cordon', placeAt(folder) ?? { real: folder, links: [] })
   return [...known.values()]
@@ -110,9 +117,12 @@ const namesNeeded = (
 ): readonly string[] => {
   const peers = which === 'all' ? (LOADED_PEERS[name ?? ''] ?? []) : []
   return [...new Set([...Object.keys(dependencies), ...Object.keys(optionalDependencies), ...peers])].filter(
-    (each) => !each.startsWith(TYPES),
+    (each) => PACKAGE_NAME.test(each) && !each.startsWith(TYPES),
   )
 }
+
+/** A manifest of a project can say anything. */
+const PACKAGE_NAME = /^(?:@[\w-][\w.-]*\/)?[\w-][\w.-]*$/
 
 interface Manifest {
   readonly name?: string
@@ -135,7 +145,3 @@ export const modulesFolders = (from: string): readonly string[] => {
     if (at === dirname(at)) return folders
   }
 }
-
-/** Its sources are edited in cells too, so only the parts that run are read-only. */
-export const isCheckout = (folder: string): boolean =>
-  existsSync(join(folder, 'src')) && existsSync(join(folder, 'tsconfig.json'))

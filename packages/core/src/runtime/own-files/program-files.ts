@@ -4,14 +4,14 @@ import { existsSync, realpathSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
 import { fail } from '../../errors/index.js'
-import { PACKAGE_FOLDER, isLink } from '../../platform/index.js'
+import { PACKAGE_FOLDER, isCheckout, isLink, placesAround } from '../../platform/index.js'
 import { isWithinPath, parseAbsolutePath } from '../../policy/index.js'
 import type { AbsolutePath, Boundary } from '../../policy/index.js'
 import { futurePathOf } from '../../sandbox/index.js'
 
 import { linksOnTheWay } from './links-on-the-way.js'
 import type { OwnFile } from './own-file.js'
-import { isCheckout, modulesFolders, packagesFrom, placeOfPackage } from './packages.js'
+import { modulesFolders, packagesFrom, placeOfPackage } from './packages.js'
 
 /** The parts of a checkout that run. */
 const PARTS_OF_CHECKOUT = ['bin', 'dist', 'build', 'package.json', 'policies', 'sql']
@@ -24,9 +24,11 @@ export interface StartedProgram {
 }
 
 interface Program {
-  /** Only a write grant that overlaps one of these can reach the files. */
+  readonly names: readonly OwnFile[]
+  /** Only a write grant that overlaps one of these can reach its packages. */
   readonly areas: readonly AbsolutePath[]
-  files: readonly OwnFile[] | undefined
+  /** Undefined until a grant reaches them. */
+  packages: readonly OwnFile[] | undefined
 }
 
 /** Found once in a process: neither the program nor the way that it was started changes. */
@@ -37,13 +39,14 @@ export const programFiles = ({ write }: Pick<Boundary, 'write'>, started: Starte
   const bases = write.filter(({ negated }) => !negated).map(({ base }) => futurePathOf(base))
   if (bases.length === 0) return []
   const key = JSON.stringify(started)
-  const program = known.get(key) ?? { areas: areasOf(started), files: undefined }
+  const program = known.get(key) ?? { names: filesOfNames(started), areas: areasOf(started), packages: undefined }
   known.set(key, program)
   const isReached = (path: AbsolutePath): boolean =>
     bases.some((base) => isWithinPath(path, base) || isWithinPath(base, path))
-  if (!program.areas.some(isReached)) return []
-  program.files ??= findFiles(started)
-  return program.files.filter(({ path }) => isReached(path as AbsolutePath))
+  if (program.areas.some(isReached)) program.packages ??= filesOfPackages(started)
+  return withoutRepeats([...(program.packages ?? []), ...program.names]).filter(({ path }) =>
+    isReached(path as AbsolutePath),
+  )
 }
 
 /**
@@ -65,14 +68,11 @@ export const refuseOwnProgram = (
   }
 }
 
-const areasOf = (started: StartedProgram): readonly AbsolutePath[] => {
-  const names = namesOf(started)
-  return [
-    ...foldersOf(started).flatMap((folder) => [folder, ...modulesFolders(folder)]),
-    ...[...names, ...names.flatMap(linksOnTheWay)].map((path) => dirname(path)),
+const areasOf = (started: StartedProgram): readonly AbsolutePath[] =>
+  [
+    ...foldersOf(started).flatMap((folder) => [folder, ...modulesFolders(folder), ...placesAround(folder).values()]),
     process.execPath,
   ].map((path) => futurePathOf(parseAbsolutePath(path)))
-}
 
 /** This package, and the one that a program in the project finds. */
 const foldersOf = ({ workspace }: StartedProgram): readonly string[] => {
@@ -80,31 +80,42 @@ const foldersOf = ({ workspace }: StartedProgram): readonly string[] => {
   return [...new Set([PACKAGE_FOLDER, ...(found === undefined ? [] : [realpathSync(found)])])]
 }
 
-const findFiles = (started: StartedProgram): readonly OwnFile[] => {
-  const folders = foldersOf(started)
-  const packages = folders.flatMap((folder) => packagesFrom(folder))
-  const names = namesOf(started)
-  const links = [...packages.flatMap((each) => each.links), ...names.flatMap(linksOnTheWay)]
-  const objects = packages.flatMap(({ folder }) =>
-    isCheckout(folder)
-      ? PARTS_OF_CHECKOUT.map((part) => join(folder, part)).filter((part) => existsSync(part))
-      : [folder],
+const filesOfPackages = (started: StartedProgram): readonly OwnFile[] => {
+  const packages = foldersOf(started).flatMap((folder) => packagesFrom(folder))
+  const objects = packages.flatMap(({ name, folder }) =>
+    isCheckout(name, folder) ? PARTS_OF_CHECKOUT.map((part) => join(folder, part)) : [folder],
   )
-  // A command of pnpm is a script. Where the command is missing, a tool must not make one.
-  const commands = names.filter((path) => !isLink(path)).map(futurePathOf)
-  const missing = packages.flatMap((each) => each.missing)
-  const all = outermost([...objects, ...commands, realpathSync(process.execPath), ...missing])
-  const absent = new Set(missing)
   return [
-    ...all.map((path) => (absent.has(path) ? absentFile(path) : programFile(path, 'object'))),
-    ...[...new Set(links)].map((path) => programFile(path, 'link')),
+    ...[...objects, realpathSync(process.execPath)].map((path) => programFile(path, 'object')),
+    ...packages.flatMap((each) => each.missing).map((path) => absentFile(path, 'Cordon would load it')),
+    ...packages.flatMap((each) => each.links).map((path) => programFile(path, 'link')),
   ]
 }
 
+/** A command of pnpm is a script. Where a name is missing, a tool must not make one. */
+const filesOfNames = (started: StartedProgram): readonly OwnFile[] => {
+  const names = namesOf(started)
+  const objects = names.filter((path) => !isLink(path)).map(futurePathOf)
+  return [
+    ...objects.map((path) =>
+      existsSync(path) ? programFile(path, 'object') : absentFile(path, 'npx cordon would start it'),
+    ),
+    ...names.flatMap(linksOnTheWay).map((path) => programFile(path, 'link')),
+  ]
+}
+
+/** An object inside another one needs no guard of its own. */
+const withoutRepeats = (files: readonly OwnFile[]): readonly OwnFile[] => {
+  const known = new Map(files.map((file) => [`${file.program ?? ''} ${file.path}`, file]))
+  const isInside = (path: string): boolean =>
+    path !== '/' && (known.has(`object ${dirname(path)}`) || isInside(dirname(path)))
+  return [...known.values()].filter(({ program, path }) => program === 'link' || !isInside(path))
+}
+
 /** A cell may install a package of this name elsewhere. */
-const absentFile = (path: string): OwnFile => ({
+const absentFile = (path: string, why: string): OwnFile => ({
   ...programFile(path, 'object'),
-  what: 'Cordon would load it: install it outside of a cell',
+  what: `${why}: install it outside of a cell`,
   fix: 'install it outside of a cell',
 })
 
@@ -118,7 +129,8 @@ const programFile = (path: string, program: 'object' | 'link'): OwnFile => ({
 
 /**
  * The names by which the package is found in folders above it and above the project: its own, and that of its command.
- * In a folder of the project that is nearer than the package, neither may appear.
+ * Neither may appear in a folder of the project that is nearer than the package, or in any if the project has none:
+ * `npx cordon` would start it.
  */
 const namesOf = (started: StartedProgram): readonly AbsolutePath[] => {
   const { startedAs, workspace } = started
@@ -126,12 +138,13 @@ const namesOf = (started: StartedProgram): readonly AbsolutePath[] => {
   const isPackage = (path: string) => existsSync(path) && folders.includes(realpathSync(path))
   const near = workspace === undefined ? [] : modulesFolders(workspace)
   const found = near.findIndex((modules) => isPackage(join(modules, 'cordon')))
-  const beside = [...folders.flatMap((folder) => modulesFolders(dirname(folder))), ...near.slice(Math.max(found, 0))]
+  const nearest = found < 0 ? near.length : found
+  const beside = [...folders.flatMap((folder) => modulesFolders(dirname(folder))), ...near.slice(nearest)]
   const names = [...new Set(beside)].flatMap((modules) => {
     const [own, command] = namesIn(modules)
     return isPackage(own) ? [...(isLink(own) ? [own] : []), command] : [own, command].filter(isLink)
   })
-  const nearer = near.slice(0, Math.max(found, 0)).flatMap(namesIn)
+  const nearer = near.slice(0, nearest).flatMap(namesIn)
   return [...(startedAs === undefined ? [] : [startedAs]), ...nearer, ...names].map((path) => parseAbsolutePath(path))
 }
 
@@ -139,9 +152,3 @@ const namesIn = (modules: string): readonly [string, string] => [
   join(modules, 'cordon'),
   join(modules, '.bin', 'cordon'),
 ]
-
-const outermost = (paths: readonly string[]): readonly string[] => {
-  const all = new Set(paths)
-  const isInside = (path: string): boolean => path !== '/' && (all.has(dirname(path)) || isInside(dirname(path)))
-  return [...all].filter((path) => !isInside(path)).sort()
-}

@@ -5,6 +5,7 @@ import { statusAt } from '../../platform/index.js'
 import {
   bindGlob,
   carveOut,
+  carveOutLink,
   escapeGlob,
   isReadable,
   isWithinPath,
@@ -79,7 +80,7 @@ const take = (
       : NOTHING
   if (file.program !== undefined) {
     if (!write.some(({ base }) => isWithinPath(real, base))) return NOTHING
-    return file.program === 'link' ? { read: [], write: [carveOut(real)] } : sealedOnly(real, boundary)
+    return file.program === 'link' ? { read: [], write: [carveOutLink(real)] } : sealedOnly(real, boundary)
   }
   const link = linksOnTheWay(path).find((each) => write.some(({ base }) => isWithinPath(each, base)))
   if (link !== undefined)

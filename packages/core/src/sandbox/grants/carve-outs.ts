@@ -77,6 +77,7 @@ export const realBoundary = (boundary: Boundary): Boundary => {
 }
 
 const realPattern = (pattern: PathPattern): PathPattern => {
+  if (pattern.isOfLink) return pattern
   const base = futurePathOf(pattern.base)
   if (base === pattern.base) return pattern
   const segmentsOf = (path: AbsolutePath) => literalPattern(path).segments
