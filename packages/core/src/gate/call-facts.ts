@@ -24,7 +24,7 @@ export interface RuleFacts {
   readonly commands: readonly CommandReading[]
   /** Possible URLs in the words of a command. A denial counts them, an allow does not. */
   readonly suspectedUrls: readonly UrlTarget[]
-  /** All paths, in every reading, with the possible ones in the words of a command, in the form that denials compare. */
+  /** All paths, in every reading, and possible ones in the words of a command, as denials compare them. */
   readonly folded: readonly FoldedPath[]
 }
 

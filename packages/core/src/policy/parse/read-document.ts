@@ -30,11 +30,7 @@ const toValue = (document: Document, fileName: string): unknown => {
     return document.toJS()
   } catch (cause) {
     // Aliases without an anchor, or more of them than the library permits.
-    throw fail(
-      'policy-syntax',
-      { source: fileName, problem: messageOf(cause) },
-      cause,
-    )
+    throw fail('policy-syntax', { source: fileName, problem: messageOf(cause) }, cause)
   }
 }
 
