@@ -1,11 +1,11 @@
 // Violations of a run as messages on stderr, with the option that would allow each.
-import { existsSync, realpathSync } from 'node:fs'
+import { realpathSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 
 import { shellWord } from '../../platform/index.js'
 import { escapeGlob, isWebPort } from '../../policy/index.js'
 import type { AbsolutePath } from '../../policy/index.js'
-import { isOfImage } from '../../runtime/hints/index.js'
+import { isOfImage, pathToGrant } from '../../runtime/hints/index.js'
 import { describeOwnFile, ownFileAt } from '../../runtime/own-files/index.js'
 import type { OwnFile } from '../../runtime/own-files/index.js'
 import { LIMIT_KINDS, describeViolation, isHabit, isIntrusion, isKernelView, isLookup } from '../../sandbox/index.js'
@@ -124,7 +124,9 @@ const isAlwaysTold = (violation: Violation): boolean =>
 export const wayOut = (violation: Violation, grants: readonly string[] = []): string => {
   switch (violation.kind) {
     case 'file':
-      return isGrantable(violation) ? `: add --${violation.access} ${shellWord(escapeGlob(grantFor(violation)))}` : ''
+      return isGrantable(violation)
+        ? `: add --${violation.access} ${shellWord(escapeGlob(pathToGrant(violation)))}`
+        : ''
     case 'connect':
       if (violation.family === 'host') return adding('net', `${violation.name}:${String(violation.port)}`, grants)
       if (violation.family !== 'inet' && violation.family !== 'inet6') return ': cells cannot reach sockets of the host'
@@ -180,10 +182,6 @@ const endpointOf = ({ address, port }: { readonly address: string; readonly port
   const host = address.includes(':') ? `[${address}]` : address
   return isWebPort(port) ? host : `${host}:${String(port)}`
 }
-
-/** A missing file needs a grant of its folder, except a protected name in a write root. */
-const grantFor = ({ access, path, reason }: RefusedOpen): string =>
-  access === 'write' && reason.kind === 'not-granted' && !existsSync(path) ? dirname(path) : path
 
 const isGrantable = ({ access, path }: RefusedOpen): boolean =>
   !isKernelView(path) || (access === 'read' && path.startsWith('/sys/'))

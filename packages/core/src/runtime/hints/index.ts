@@ -1,3 +1,3 @@
 export { fixOfFailure, isUngranted, namedPaths } from './failure-fix.js'
 export type { NamedPath } from './failure-fix.js'
-export { isOfImage, policyAdvice, policyLines } from './policy-lines.js'
+export { isOfImage, pathToGrant, policyAdvice, policyLines } from './policy-lines.js'

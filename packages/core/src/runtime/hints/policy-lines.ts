@@ -6,7 +6,7 @@ import { realPlaceOf } from '../../platform/index.js'
 import { escapeGlob, isWebPort, isWithinPath } from '../../policy/index.js'
 import type { AbsolutePath } from '../../policy/index.js'
 import { isKernelView, isLookup } from '../../sandbox/index.js'
-import type { SandboxProfile, Violation } from '../../sandbox/index.js'
+import type { RefusedOpen, SandboxProfile, Violation } from '../../sandbox/index.js'
 
 import { describeOwnFile, ownFileAt } from '../own-files/index.js'
 import type { OwnFile } from '../own-files/index.js'
@@ -74,15 +74,13 @@ const want = (violation: Violation, wanted: Wanted, { workspace, ownFiles, isOfI
   }
   switch (violation.kind) {
     case 'file': {
-      const { path, access, reason } = violation
+      const { path, access } = violation
       if (isKernelView(path)) return
       if (isOfImage?.(path) === true) {
         wanted.remarks.add(IMAGE_ADVICE)
         return
       }
-      // A missing file cannot be granted by its path, except a protected name in a write root.
-      const needsFolder = access === 'write' && reason.kind === 'not-granted' && !existsSync(path)
-      file(path, access, needsFolder ? dirname(path) : path)
+      file(path, access, pathToGrant(violation))
       return
     }
     case 'metadata':
@@ -119,6 +117,10 @@ const want = (violation: Violation, wanted: Wanted, { workspace, ownFiles, isOfI
       return
   }
 }
+
+/** A missing file needs a grant of its folder, except a protected name in a write root. */
+export const pathToGrant = ({ access, path, reason }: RefusedOpen): string =>
+  access === 'write' && reason.kind === 'not-granted' && !existsSync(path) ? dirname(path) : path
 
 const IMAGE_ADVICE =
   'no tool can change its image: let it write to the folder that TMPDIR names, or to a folder that its policy grants'
