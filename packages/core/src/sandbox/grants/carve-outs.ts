@@ -67,17 +67,19 @@ const placesOf = (pattern: PathPattern, granted: readonly RealObject[]): readonl
 
 /**
  * The boundary with links resolved. Otherwise a carve-out that leads through a link (a relocated home) would not match.
+ * Without carve-outs of links themselves: those are `carvedLinks`.
  */
 export const realBoundary = (boundary: Boundary): Boundary => {
-  const [read, write] = [boundary.read.map(realPattern), boundary.write.map(realPattern)]
+  const [read, write] = [boundary.read.map(realPattern), boundary.write.filter(isOfObject).map(realPattern)]
   const isSame =
     read.every((pattern, at) => pattern === boundary.read[at]) &&
     write.every((pattern, at) => pattern === boundary.write[at])
   return isSame ? boundary : { ...boundary, read, write }
 }
 
+const isOfObject = ({ isOfLink }: PathPattern): boolean => isOfLink !== true
+
 const realPattern = (pattern: PathPattern): PathPattern => {
-  if (pattern.isOfLink) return pattern
   const base = futurePathOf(pattern.base)
   if (base === pattern.base) return pattern
   const segmentsOf = (path: AbsolutePath) => literalPattern(path).segments
