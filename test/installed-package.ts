@@ -1,6 +1,6 @@
 // The core, @cordon/mcp and @cordon/adapters as npm lays them out in a project: in node_modules, with what they need
 // beside them, and a link in .bin.
-import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
 import { ADAPTERS, CORE, MCP, REPOSITORY } from './repository.js'
@@ -21,6 +21,17 @@ export const installPackage = (project: string): string => {
   mkdirSync(join(modules, '.bin'), { recursive: true })
   symlinkSync('../cordon/bin/cordon.js', join(modules, '.bin', 'cordon'))
   return join(modules, '.bin', 'cordon')
+}
+
+/** The core in a checkout, as npm links it there. Returns its program. */
+export const makeCheckout = (checkout: string): string => {
+  const core = join(checkout, 'packages', 'core')
+  for (const part of PARTS) copy(join(CORE, part), join(core, part))
+  mkdirSync(join(core, 'src'))
+  writeFileSync(join(core, 'tsconfig.json'), '{}')
+  mkdirSync(join(checkout, 'node_modules'))
+  symlinkSync('../packages/core', join(checkout, 'node_modules', 'cordon'))
+  return join(core, 'bin', 'cordon.js')
 }
 
 const copy = (from: string, to: string): void => {

@@ -3,12 +3,13 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, linkSync, mkdirSync, mkdtempSync, readFileSync, readlinkSync, realpathSync } from 'node:fs'
 import { rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 import { IN_MATRIX } from '../../../../test/turns.js'
-import { installPackage } from '../../../../test/installed-package.js'
+import { installPackage, makeCheckout } from '../../../../test/installed-package.js'
+import { quotedWord } from '../../src/platform/shell-word.js'
 
 let root = ''
 let project = ''
@@ -34,6 +35,9 @@ const run = (form: string, line: string, started: readonly string[] = [command],
 }
 
 const PROGRAM = 'node_modules/cordon/bin/cordon.js'
+const { version: VERSION } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+  readonly version: string
+}
 
 describe.each(['namespaces', 'landlock'])('in the form %s', (form) => {
   test.each([
@@ -44,6 +48,7 @@ describe.each(['namespaces', 'landlock'])('in the form %s', (form) => {
     ['what that package loads', `echo '// planted' >> node_modules/smol-toml/package.json`],
     ['a package that it would load', 'mkdir node_modules/@cordon/team'],
     ['a module in its own folder', 'mkdir -p node_modules/cordon/node_modules/@cordon/team'],
+    ['the core that a package around it loads', 'mkdir -p node_modules/@cordon/node_modules/cordon'],
     ['its folder, by another one', 'mv node_modules/cordon node_modules/other'],
     ['the folder above it', 'mv node_modules other'],
   ])('a command cannot replace %s', (_, line) => {
@@ -150,6 +155,70 @@ describe.each(['namespaces', 'landlock'])('in the form %s', (form) => {
       rmSync(join(project, 'node_modules', made), { recursive: true, force: true })
     expect({ isMade, twin: twin.status }).toEqual({ isMade: false, twin: 0 })
     expect(stderr).toContain('Cordon would load it: install it outside of a cell')
+  })
+
+  test('a folder that is named like one of its packages in a checkout is never loaded', () => {
+    const planted = join(root, `planted-${form}`)
+    const folder = join(project, 'node_modules', 'team')
+    const files = {
+      'package.json': `{"name":"@cordon/team","version":"${VERSION}","exports":{"./commands":{"default":"./x.cjs"}}}`,
+      'x.cjs': `require('fs').writeFileSync('${planted}', ''); exports.PRODUCT = { commands: {} }`,
+    }
+    const lines = Object.entries(files).map(([name, text]) => `echo ${quotedWord(text)} > node_modules/team/${name}`)
+    const { status } = run(form, ['mkdir node_modules/team', ...lines].join(' && '))
+    for (const words of [
+      ['why', 'last'],
+      ['log', 'show'],
+      ['explain', 'fs-escape'],
+      ['team', '--help'],
+    ])
+      spawnSync(command, words, { cwd: project, env: { PATH: '/usr/bin:/bin', HOME: join(root, 'home') } })
+    const isLoaded = existsSync(planted)
+    rmSync(folder, { recursive: true })
+    expect({ status, isLoaded }).toEqual({ status: 0, isLoaded: false })
+  })
+
+  test.each([
+    ['its command', 'mkdir -p node_modules/.bin && echo planted > node_modules/.bin/cordon', '.bin/cordon'],
+    ['a package of its name', 'mkdir -p made node_modules && mv made node_modules/cordon', 'cordon'],
+  ])('in a project without Cordon, %s cannot be made', (_, line, name) => {
+    const other = join(root, 'other')
+    mkdirSync(other)
+    const { stderr } = run(form, line, [command], other)
+    const isMade = existsSync(join(other, 'node_modules', name))
+    const twin = run(
+      form,
+      'mkdir -p node_modules/.bin node_modules/left-pad && touch node_modules/.bin/x',
+      [command],
+      other,
+    )
+    rmSync(other, { recursive: true })
+    expect({ isMade, twin: twin.status }).toEqual({ isMade: false, twin: 0 })
+    expect(stderr).toContain('npx cordon would start it: install it outside of a cell')
+  })
+
+  test('a pipe in place of the manifest of a package in the project holds up nothing', () => {
+    const other = join(root, 'other')
+    mkdirSync(join(other, 'node_modules', 'cordon'), { recursive: true })
+    spawnSync('mkfifo', [join(other, 'node_modules', 'cordon', 'package.json')])
+    const { status, stdout } = run(form, 'echo made > made; cat made', [command], other)
+    rmSync(other, { recursive: true })
+    expect({ status, stdout }).toEqual({ status: 0, stdout: 'made\n' })
+  })
+
+  test('in a checkout a command changes the sources, and nothing that runs', () => {
+    const checkout = join(root, `checkout-${form}`)
+    const started = [process.execPath, makeCheckout(checkout)]
+    const changed = run(form, 'touch packages/core/src/made packages/core/made && echo done', started, checkout)
+    const broken = ['packages/core/dist/made', 'packages/core/bin/made', 'packages/team/made', 'packages/core/sql/made']
+    const statuses = broken.map(
+      (path) => run(form, `mkdir -p ${dirname(path)}; touch ${path}`, started, checkout).status,
+    )
+    run(form, 'ln -sfn ../made node_modules/cordon', started, checkout)
+    expect(changed.stdout).toBe('done\n')
+    expect(statuses).not.toContain(0)
+    expect(broken.filter((path) => existsSync(join(checkout, path)))).toEqual([])
+    expect(readlinkSync(join(checkout, 'node_modules', 'cordon'))).toBe('../packages/core')
   })
 
   test('removing all packages fails, and says why', IN_MATRIX, () => {

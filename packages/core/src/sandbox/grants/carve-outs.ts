@@ -72,6 +72,7 @@ const placesOf = (pattern: PathPattern, granted: readonly RealObject[]): readonl
 export const realBoundary = (boundary: Boundary): Boundary => {
   const [read, write] = [boundary.read.map(realPattern), boundary.write.filter(isOfObject).map(realPattern)]
   const isSame =
+    write.length === boundary.write.length &&
     read.every((pattern, at) => pattern === boundary.read[at]) &&
     write.every((pattern, at) => pattern === boundary.write[at])
   return isSame ? boundary : { ...boundary, read, write }

@@ -62,7 +62,7 @@ export const planCell = (
     cgroup: cgroupOf(boundary, host),
     network,
     limits: limitsOf(boundary, form, host),
-    traps: trapsOf(request, host, sealed.length > 0),
+    traps: trapsOf(request, host, survey.sealed.length > 0),
     stdio: request.stdio,
     foreground: request.foreground,
     clock: request.clock,
