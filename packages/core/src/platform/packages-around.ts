@@ -22,7 +22,7 @@ export const placesAround = (core: string): ReadonlyMap<string, string> => {
   const placeOf = (folder: string, name: string): string => {
     if (basename(beside) === 'node_modules') return join(beside, name)
     // A copy of the program, as `cordon hook install` makes it, has them inside.
-    return isCheckout('cordon', core) ? join(beside, folder) : join(core, 'node_modules', name)
+    return basename(beside) === 'packages' ? join(beside, folder) : join(core, 'node_modules', name)
   }
   return new Map(Object.entries(PACKAGES_AROUND).map(([folder, name]) => [name, placeOf(folder, name)]))
 }
