@@ -39,8 +39,8 @@ export const requireKeptKey = (manifestText: string, { isNew, path }: ProjectKey
 export const keepKeyOf = (manifestText: string, { key, path, isNew }: ProjectKey, folder: string): void => {
   if (!isNew || !hasKeyedHash(manifestText)) return
   try {
-    mkdirSync(dirname(path), { recursive: true })
     refuseLinks(path, folder)
+    mkdirSync(dirname(path), { recursive: true })
     replaceFile(path, `${key}\n`, { mode: 0o600 })
   } catch (error) {
     throw fail('file-unwritable', { path, problem: messageOf(error) }, error)

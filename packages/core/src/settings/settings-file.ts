@@ -1,7 +1,7 @@
 // Settings files of other programs: read, and written with a backup. Those of a project come with it, and so may links
 // that lead anywhere.
-import { constants, copyFileSync, existsSync, realpathSync, rmSync } from 'node:fs'
-import { dirname, relative, resolve } from 'node:path'
+import { constants, copyFileSync, existsSync, rmSync } from 'node:fs'
+import { dirname, join, relative, resolve, sep } from 'node:path'
 
 import { codeOf } from '../errors/index.js'
 import { isLink, makeFolders, readOrdinaryFile, realPathOf, replaceFile } from '../platform/index.js'
@@ -31,8 +31,9 @@ export interface SettingsChange {
 
 /** A file of the user that is a link, perhaps into a folder of settings, stays one. A link of a project is refused. */
 export const writeSettingsFile = (path: string, { before, after, project, mode, backUp }: SettingsChange): void => {
-  makeFolders(dirname(path))
+  // Before folders are made: they would be made where a link leads.
   if (project !== undefined) refuseLinks(path, project)
+  makeFolders(dirname(path))
   const real = realPathOf(path) ?? path
   if (existsSync(real)) backUp(real)
   const isSame = (): boolean => (readSettingsFile(real) ?? '') === before
@@ -48,10 +49,13 @@ export const copyNew = (from: string, to: string): void => {
   copyFileSync(from, to, constants.COPYFILE_EXCL)
 }
 
-/** Throws if a file of a project, or a folder in the project above it, is a link. */
+/** Throws if a file of a project, or a folder in the project above it, is a link. They need not exist. */
 export const refuseLinks = (path: string, project: string): void => {
-  if (isLink(path)) throw new Error('it is a link')
-  const folder = dirname(resolve(project, path))
-  const real = resolve(realpathSync(project), relative(project, folder))
-  if (realpathSync(folder) !== real) throw new Error('its folder is a link')
+  const [name = '', ...folders] = relative(project, resolve(project, path)).split(sep).toReversed()
+  const folder = folders.reduceRight((above, each) => {
+    const inside = join(above, each)
+    if (isLink(inside)) throw new Error('its folder is a link')
+    return inside
+  }, project)
+  if (isLink(join(folder, name))) throw new Error('it is a link')
 }

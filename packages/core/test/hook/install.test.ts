@@ -4,7 +4,9 @@ import {
   existsSync,
   mkdirSync,
   readFileSync,
+  readdirSync,
   readlinkSync,
+  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
@@ -140,6 +142,27 @@ test.each([
     stderr: expect.stringContaining('is a link') as string,
   })
   expect([readFileSync(victim, 'utf8'), readFileSync(inFolder, 'utf8')]).not.toContain('cordon-hook')
+})
+
+test('no folder is made where a link of a project leads, and one is made in a real folder', () => {
+  const { cordon, workspace } = hookPlace()
+  const elsewhere = join(dirname(workspace), 'elsewhere')
+  mkdirSync(elsewhere)
+  for (const [agent, link] of [
+    ['vscode', '.github'],
+    ['opencode', '.opencode'],
+  ] as const) {
+    symlinkSync(elsewhere, join(workspace, link))
+    expect(cordon('hook', 'install', agent)).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('its folder is a link') as string,
+    })
+    expect(readdirSync(elsewhere)).toEqual([])
+  }
+  rmSync(join(workspace, '.github'))
+  mkdirSync(join(workspace, '.github'))
+  expect(cordon('hook', 'install', 'vscode').status).toBe(0)
+  expect(readdirSync(join(workspace, '.github/hooks'))).toEqual(['cordon.json'])
 })
 
 test.each(['before-cordon', 'cordon-new'])('a link at the name of a %s file is not followed', (ending) => {
