@@ -1,10 +1,10 @@
 // Reads a client's file, and changes entries of servers in it. It keeps the first version as a backup.
-import { chmodSync, existsSync, mkdirSync, readFileSync, realpathSync, rmSync } from 'node:fs'
+import { chmodSync, existsSync, lstatSync, mkdirSync, realpathSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 
 import { CordonError, messageOf } from 'cordon/errors'
-import { isLink } from 'cordon/runtime'
+import { isLink, readOrdinaryFile } from 'cordon/runtime'
 import { backupBeside, copyNew, readSettingsFile, writeSettingsFile } from 'cordon/commands'
 
 import { fail } from '../errors/errors.js'
@@ -80,17 +80,17 @@ export const untouchedVersion = (
 ): { readonly text: string; readonly backup: string } | undefined => {
   for (const backup of [secretBackup, backupBeside(realpathSync(path))]) {
     if (!existsSync(backup) || isLink(backup)) continue
-    const first = readFileSync(backup, 'utf8')
-    // A file that is no UTF-8 would change by being read.
-    if (!Buffer.from(first).equals(readFileSync(backup))) continue
     try {
+      const first = readOrdinaryFile(backup)
+      // A file that is no UTF-8 has changed by being read.
+      if (first.includes('\uFFFD')) continue
       const again = installed.reduce((now, { place, fields }) => FORMATS[format].withFields(now, place, fields), first)
       // The command may be another one than at first, if somebody changed it before a second install.
       const { parse } = FORMATS[format]
       const isMeant = isDeepStrictEqual(plain(parse(first)), changes.reduce(changed, plain(parse(text))))
       if (again === text && isMeant) return { text: first, backup }
     } catch {
-      // The entry is not in the first version.
+      // It is not a file of settings, or the entry is not in it.
     }
   }
   return undefined
@@ -100,7 +100,8 @@ export const untouchedVersion = (
 const backUp = (path: string, secret: string | undefined): void => {
   const beside = backupBeside(path)
   const backup = secret ?? beside
-  const hasOne = existsSync(beside) && !isLink(beside)
+  // A project may have a pipe there, whose text never ends.
+  const hasOne = lstatSync(beside, { throwIfNoEntry: false })?.isFile() === true
   mkdirSync(dirname(backup), { recursive: true, mode: 0o700 })
   if (!existsSync(backup)) copyNew(secret !== undefined && hasOne ? beside : path, backup)
   if (secret !== undefined) {

@@ -9,6 +9,7 @@ import {
   rmSync,
   statSync,
   symlinkSync,
+  truncateSync,
   writeFileSync,
   chmodSync,
 } from 'node:fs'
@@ -350,6 +351,35 @@ describe('cordon mcp', () => {
     cordon('install', 'claude-code')
     cordon('uninstall', 'claude-code')
     expect(JSON.stringify(readConfig(file)?.entries)).toContain('/other')
+  })
+
+  const isNotRead = (make: (path: string) => void, servers: readonly string[]): void => {
+    const file = project()
+    const before = readConfig(file)?.entries
+    make(`${file.path}.before-cordon`)
+    const words = servers.map((name) => `--server=${name}`)
+    expect(cordon('install', 'claude-code', ...words)).toMatchObject({ status: 0, stderr: '' })
+    expect(readConfig(file)?.entries).not.toEqual(before)
+    expect(cordon('uninstall', 'claude-code', ...words)).toMatchObject({ status: 0, stderr: '' })
+    expect(readConfig(file)?.entries).toEqual(before)
+  }
+
+  // The backup of a file with an address is kept elsewhere.
+  test.each([['files'], ['remote']])(
+    'a pipe as the backup of a project is not read: install and uninstall %s',
+    (name) => {
+      isNotRead((path) => spawnSync('mkfifo', [path]), [name])
+    },
+  )
+
+  test('a backup of 3 GB is not read, and the entries are taken back without it', () => {
+    isNotRead(
+      (path) => {
+        writeFileSync(path, '')
+        truncateSync(path, 3 * 1024 ** 3)
+      },
+      ['files'],
+    )
   })
 
   /** One client with settings in JSON, and one in TOML. */
