@@ -12,9 +12,17 @@ const KILL_SECONDS = 25
 /** The agent may kill it after this long, and would then run the tool. */
 export const HOST_SECONDS = 40
 
+/**
+ * Node would load code, or believe servers, because of them, and a project can set them in the settings of its agent.
+ * NODE_EXTRA_CA_CERTS stays: companies and outer cells need it.
+ */
+export const UNSET =
+  'unset NODE_OPTIONS NODE_PATH NODE_COMPILE_CACHE NODE_TLS_REJECT_UNAUTHORIZED ' +
+  'OPENSSL_CONF OPENSSL_MODULES OPENSSL_ENGINES'
+
 /** Codex blocks only if stderr says why. 126 and 127: there is no program, so another installation brings one. */
 const scriptWith = (again: string): string =>
-  `t=/usr/bin/timeout; [ -x $t ] || t=/bin/timeout; $t -s KILL ${String(KILL_SECONDS)} "$@"; s=$?; ` +
+  `${UNSET}; t=/usr/bin/timeout; [ -x $t ] || t=/bin/timeout; $t -s KILL ${String(KILL_SECONDS)} "$@"; s=$?; ` +
   '[ $s = 0 ] && exit 0; [ $s = 2 ] && exit 2; ' +
   'w="the hook failed (status $s)"; f="see why: cordon hook check"; [ $s = 126 ] || [ $s = 127 ] && ' +
   `{ w="the copy of Cordon that this hook starts is missing or broken ($1)"; f="${again}"; }; ` +
@@ -48,6 +56,12 @@ export const claudeCodeEntry = (command: string, matcher: string): ClaudeCodeEnt
 })
 
 const PROGRAM = join(PACKAGE_FOLDER, 'bin', 'cordon.js')
+
+/** These words, without the variables that steer Node. For any shell. */
+export const withoutSteering = (words: readonly string[]): readonly string[] => [
+  ...['/bin/sh', '-c', `${UNSET}; exec "$@"`, 'cordon'],
+  ...words,
+]
 
 /** The words that start the command line of this very Cordon. The search path may have another one, or none. */
 export const ownProgram = (): readonly string[] => [process.execPath, PROGRAM]

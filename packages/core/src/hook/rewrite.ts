@@ -7,7 +7,7 @@ import { homeOf } from '../settings/own-folders.js'
 import { configFolderOf } from '../settings/own-folders.js'
 import { findPolicies } from '../settings/policy-sources.js'
 import { EGRESS, GRANTS, LIMITS } from '../run/request/run-options.js'
-import { commandWords } from './installed-command.js'
+import { commandWords, withoutSteering } from './installed-command.js'
 
 /** The policy of the user or the project that counts if no other is named. */
 const DEFAULT_POLICY = 'agent'
@@ -49,7 +49,7 @@ const defaultPolicies = (given: Arguments, workspace: string, environment: Envir
 /** `session`: in which the person's answer to the agent's question is kept. */
 export const rewritten = (agent: string, options: RunOptions, command: string, session: string | undefined): string =>
   [
-    ...ownWords(),
+    ...withoutSteering(ownWords()),
     ...['run', ...wordsOf(options), '--agent', agent],
     ...(session === undefined ? [] : ['--session', session]),
     ...['--', ...commandWords(command)],
@@ -64,4 +64,4 @@ const wordsOf = (options: RunOptions): readonly string[] =>
   )
 
 /** This very Cordon: the PATH of the agent's shell may have another one, or none. */
-export const ownWords = (): readonly string[] => [process.execPath, process.argv[1] ?? '']
+const ownWords = (): readonly string[] => [process.execPath, process.argv[1] ?? '']

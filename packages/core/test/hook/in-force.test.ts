@@ -118,6 +118,36 @@ describe('Claude Code', () => {
     expect(check(place, 'claude-code')).toMatchObject(notInForce('cannot be read'))
   })
 
+  test.each(['.claude/settings.json', '.claude/settings.local.json'])(
+    'variables in %s of a project that change the hook are named, and others are not',
+    (name) => {
+      const place = hookPlace()
+      place.cordon('hook', 'install', 'claude-code', '--user')
+      const steering = ['NODE_OPTIONS', 'PATH', 'XDG_DATA_HOME', 'BASH_ENV', 'LD_PRELOAD', 'CLAUDE_CODE_SHELL_PREFIX']
+      for (const variable of steering) {
+        const file = place.write(`project/${name}`, JSON.stringify({ env: { EDITOR: 'vi', [variable]: 'x' } }))
+        expect(check(place, 'claude-code')).toMatchObject(notInForce(`${file} sets ${variable}, `))
+      }
+      const others = { NODE_ENV: 'test', DATABASE_URL: 'x', MY_PATH: 'x', CLAUDE_CODE_MAX_OUTPUT_TOKENS: '9' }
+      place.write(`project/${name}`, JSON.stringify({ env: others }))
+      expect(check(place, 'claude-code')).toMatchObject(IN_FORCE)
+    },
+  )
+
+  test('variables in settings of the user are chosen by the user', () => {
+    const place = hookPlace()
+    place.write('home/.claude/settings.json', '{ "env": { "NODE_OPTIONS": "--max-old-space-size=4096" } }')
+    place.cordon('hook', 'install', 'claude-code')
+    expect(check(place, 'claude-code')).toMatchObject(IN_FORCE)
+  })
+
+  test.each(['CLAUDE_CODE_SAFE_MODE', 'CLAUDE_CODE_SIMPLE'])('%s turns hooks off', (variable) => {
+    const place = hookPlace()
+    place.cordon('hook', 'install', 'claude-code')
+    expect(check(place, 'claude-code', { [variable]: '1' })).toMatchObject(notInForce(`${variable} turns hooks off`))
+    expect(check(place, 'claude-code', { [variable]: '0' })).toMatchObject(IN_FORCE)
+  })
+
   test('the folder of CLAUDE_CONFIG_DIR is the one that counts', () => {
     const place = hookPlace()
     const elsewhere = { CLAUDE_CONFIG_DIR: join(place.root, 'elsewhere') }
@@ -159,6 +189,18 @@ describe('Codex', () => {
     expect(check(place, 'codex').stdout).not.toContain('does not trust the project')
   })
 
+  test('variables of commands that a trusted project sets are named', () => {
+    const place = hookPlace()
+    place.cordon('hook', 'install', 'codex', '--user')
+    place.write('home/.codex/config.toml', `[projects."${place.workspace}"]\ntrust_level = "trusted"\n`)
+    const set = (variable: string) =>
+      place.write('project/.codex/config.toml', `[shell_environment_policy.set]\n${variable} = "x"\n`)
+    const file = set('NODE_OPTIONS')
+    expect(check(place, 'codex').stdout).toContain(`${file} sets NODE_OPTIONS, `)
+    set('NODE_ENV')
+    expect(check(place, 'codex').stdout).not.toContain(' sets ')
+  })
+
   test('hooks that are turned off are named with the file', () => {
     const place = hookPlace()
     place.cordon('hook', 'install', 'codex', '--user')
@@ -168,6 +210,30 @@ describe('Codex', () => {
 })
 
 describe('Gemini CLI', () => {
+  test.each(['.env', '.gemini/.env'])('variables in %s of a project that change the hook are named', (name) => {
+    const place = hookPlace()
+    place.cordon('hook', 'install', 'gemini', '--user')
+    const file = place.write(`project/${name}`, 'TOKEN=x\nexport NODE_OPTIONS="--require=./x.js"\n')
+    expect(check(place, 'gemini')).toMatchObject(notInForce(`${file} sets NODE_OPTIONS, `))
+    // Gemini CLI does not replace a variable that is set, and looks no further than the first file.
+    place.write('.env', 'LD_PRELOAD=x\n')
+    place.write(`project/${name}`, `TOKEN=x\nNODE_ENV=test\nXDG_DATA_HOME=/elsewhere\n# PATH=x\n`)
+    expect(check(place, 'gemini')).toMatchObject(IN_FORCE)
+    rmSync(file)
+    expect(check(place, 'gemini')).toMatchObject(notInForce('sets LD_PRELOAD, '))
+  })
+
+  test('variables in a file of the user, and a folder of that name, change nothing', () => {
+    const place = hookPlace()
+    place.cordon('hook', 'install', 'gemini', '--user')
+    place.write('home/.env', 'NODE_OPTIONS=--max-old-space-size=4096\n')
+    const workspace = join(place.home, 'project')
+    mkdirSync(workspace)
+    expect(check({ ...place, workspace }, 'gemini')).toMatchObject(IN_FORCE)
+    mkdirSync(join(workspace, '.env'))
+    expect(check({ ...place, workspace }, 'gemini')).toMatchObject(IN_FORCE)
+  })
+
   test.each([
     ['turns all hooks off', '{ "hooksConfig": { "enabled": false } }'],
     ['turns this hook off', '{ "hooksConfig": { "disabled": ["cordon"] } }'],

@@ -17,7 +17,7 @@ import { describe, expect, test } from 'vitest'
 
 import { cordon } from '../cli/cordon.js'
 import { IN_MATRIX } from '../../../../test/turns.js'
-import { hookPlace } from './hook-line.js'
+import { DATA_HOME, answerIn, hookPlace } from './hook-line.js'
 
 const FILES: Readonly<Record<string, readonly [project: string, user: string]>> = {
   'claude-code': ['.claude/settings.local.json', '.claude/settings.json'],
@@ -250,6 +250,29 @@ test('--print writes nothing', () => {
   const ran = cordon('hook', 'install', 'claude-code', '--print')
   expect(JSON.parse(ran.stdout)).toMatchObject({ hooks: { PreToolUse: [{ hooks: [{ onFailure: 'block' }] }] } })
   expect(existsSync(join(workspace, '.claude'))).toBe(false)
+})
+
+test('code in variables of Node runs neither in the hook nor in Cordon around a command, and others arrive', () => {
+  const { cordon, write, workspace, shell } = hookPlace()
+  cordon('hook', 'install', 'claude-code', '--env', 'GREETING')
+  const settings = JSON.parse(readFileSync(join(workspace, '.claude/settings.local.json'), 'utf8')) as {
+    hooks: { PreToolUse: { hooks: { command: string }[] }[] }
+  }
+  const installed = settings.hooks.PreToolUse[0]?.hooks[0]?.command ?? ''
+  const planted = join(workspace, '../planted')
+  const evil = write('evil.cjs', `require('fs').appendFileSync(${JSON.stringify(planted)}, process.argv.join(' '))\n`)
+  const set = `export GREETING=hello NODE_OPTIONS=--require=${evil};`
+  const call = { hook_event_name: 'PreToolUse', tool_name: 'Bash', tool_input: { command: 'echo $GREETING' } }
+  const message = write('message.json', JSON.stringify({ ...call, session_id: 's', cwd: workspace }))
+  const answer = shell(`${set} ${installed} < ${message}`)
+  expect(answer).toMatchObject({ status: 0, stderr: '' })
+  const rewritten = String(answerIn(answer).updatedInput?.['command'])
+  expect(shell(`${set} ${rewritten}`)).toMatchObject({ status: 0, stdout: 'hello\n' })
+  // The launcher, which entries of MCP servers start too.
+  expect(shell(`${set} '${DATA_HOME}/cordon/bin/cordon' --version`)).toMatchObject({ status: 0 })
+  expect(existsSync(planted)).toBe(false)
+  shell(`${set} '${process.execPath}' --eval ''`)
+  expect(existsSync(planted)).toBe(true)
 })
 
 test('the installed command blocks if the hook prints nothing that says so', () => {

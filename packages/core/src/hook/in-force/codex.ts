@@ -9,7 +9,7 @@ import { isMapping } from '../../shapes/index.js'
 import type { HookAt, Obstacle, Obstacles } from '../agent.js'
 import { HOST_SECONDS } from '../installed-command.js'
 import { agentPath } from '../settings-place.js'
-import { decidingFile, jsonSettings, settingAt, tomlSettings } from './other-settings.js'
+import { decidingFile, jsonSettings, settingAt, tomlSettings, variableObstacles } from './other-settings.js'
 import type { OtherSettings } from './other-settings.js'
 
 const REVIEW = 'start codex here, and trust the hook with /hooks'
@@ -20,15 +20,12 @@ export const codexObstacles = (hook: HookAt): Obstacles => {
   const required = tomlSettings('/etc/codex/requirements.toml')
   const user = tomlSettings(agentPath(agent, '~/.codex/config.toml', environment))
   const isTrusted = isTrustedProject(user, folder)
-  const files = [
-    required,
-    ...(isTrusted ? [tomlSettings(join(folder, '.codex/config.toml'))] : []),
-    user,
-    tomlSettings('/etc/codex/config.toml'),
-  ]
+  const ofProject = isTrusted ? [tomlSettings(join(folder, '.codex/config.toml'))] : []
+  const files = [required, ...ofProject, user, tomlSettings('/etc/codex/config.toml')]
   const feature = decidingFile(files, 'features', 'hooks') ?? decidingFile(files, 'features', 'codex_hooks')
   return [
     ...files.flatMap(({ obstacles }) => obstacles),
+    ...ofProject.filter(({ file }) => file !== user.file).flatMap(variablesOfCommands),
     feature?.value === false && {
       problem: `${feature.file} turns hooks off (features.hooks = false)`,
       fix: 'remove that line',
@@ -45,6 +42,11 @@ export const codexObstacles = (hook: HookAt): Obstacles => {
         fix: 'start codex here and trust the folder, or: cordon hook install codex --user',
       },
   ]
+}
+
+const variablesOfCommands = (file: OtherSettings): readonly Obstacle[] => {
+  const variables = settingAt(file, 'shell_environment_policy', 'set')
+  return isMapping(variables) ? variableObstacles(file.file, Object.keys(variables)) : []
 }
 
 /** Codex asks about the folder, or about the top of its repository. */

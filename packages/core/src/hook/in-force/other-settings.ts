@@ -5,6 +5,7 @@ import { messageOf } from '../../errors/index.js'
 import { isMapping } from '../../shapes/index.js'
 
 import { parseJson, valueAt } from '../../settings/json-text.js'
+import { steersPrograms } from '../../settings/steering-variables.js'
 import type { Obstacle } from '../agent.js'
 import { readSettings } from '../settings-place.js'
 
@@ -41,3 +42,16 @@ export const decidingFile = (
   const deciding = files.find((file) => settingAt(file, ...keys) !== undefined)
   return deciding === undefined ? undefined : { file: deciding.file, value: settingAt(deciding, ...keys) }
 }
+
+/** For variables that a file of a project sets for its agent. `own`: those by which the agent itself is steered. */
+export const variableObstacles = (
+  file: string,
+  variables: readonly string[],
+  own: readonly string[] = [],
+): readonly Obstacle[] =>
+  variables
+    .filter((variable) => steersPrograms(variable) || own.includes(variable))
+    .map((variable) => ({
+      problem: `${file} sets ${variable}, which can change what runs as the hook, and what it allows`,
+      fix: `remove ${variable} from ${file}; if you need it, set it before you start the agent`,
+    }))

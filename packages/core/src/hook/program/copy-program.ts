@@ -24,6 +24,7 @@ import { findLauncher, runOnHost } from '../../sandbox/index.js'
 import type { Environment } from '../../line/arguments.js'
 import { dataFolderOf, homeOf } from '../../settings/own-folders.js'
 import { installedProducts } from '../../products/installed-products.js'
+import { UNSET } from '../installed-command.js'
 import { CONTENTS_FILE, filesBelow, hashFile, hashPackage, nameAndVersion } from './contents.js'
 import type { Contents } from './contents.js'
 
@@ -196,7 +197,7 @@ interface Started {
 }
 
 const launcherText = ({ node, folder }: Started): string =>
-  `#!/bin/sh\n# Written by cordon hook install and cordon mcp install.\n` +
+  `#!/bin/sh\n# Written by cordon hook install and cordon mcp install.\n${UNSET}\n` +
   `exec ${quotedWord(node)} ${quotedWord(join(folder, 'bin', 'cordon.js'))} "$@"\n`
 
 /** Undefined if there is none that Cordon wrote. */
