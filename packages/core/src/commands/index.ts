@@ -50,6 +50,7 @@ export {
 export { isVouchedFor } from '../settings/policy-sources.js'
 export type { PolicyPlaces } from '../settings/policy-sources.js'
 export { backupBeside, copyNew, readSettingsFile, writeSettingsFile } from '../settings/settings-file.js'
+export { steersPrograms } from '../settings/steering-variables.js'
 export { STDERR, STDOUT, jsonLine, oneLine, paintFor, writeFully, writeText } from '../line/text/console-text.js'
 export type { Paint } from '../line/text/console-text.js'
 export { counted } from '../line/text/console-text.js'

@@ -24,6 +24,8 @@ export interface Outcome {
   readonly command: readonly string[] | null
   /** Of a remote server. */
   readonly url: string | null
+  /** Of Cordon, if somebody wrote them into the file. */
+  readonly options: readonly string[]
   readonly because: string | null
 }
 
@@ -77,6 +79,7 @@ const changeFile = (action: ClientAction, file: ClientFile, { names, cordon, isD
       state: planned === undefined ? STATES[entry.kind] : done,
       command: start === undefined ? null : [start.command, ...start.args],
       url: entry.kind === 'bare-remote' ? entry.url : entry.kind === 'wrapped-remote' ? entry.kept.url : null,
+      options: planned === undefined && 'options' in entry ? entry.options : [],
       because: entry.kind === 'other' ? entry.because : null,
     }
   })

@@ -21,13 +21,13 @@ export interface ReadConfig {
 }
 
 /** Undefined if there is no such file. */
-export const readConfig = ({ path, format, places }: ClientFile): ReadConfig | undefined => {
+export const readConfig = ({ path, scope, format, places }: ClientFile): ReadConfig | undefined => {
   try {
     const text = readSettingsFile(path)
     if (text === undefined) return undefined
     const value = text.trim() === '' ? {} : FORMATS[format].parse(text)
     const entries = places.flatMap((place) => entriesAt(value, place))
-    return { text, entries: entries.map((entry) => ({ file: path, ...entry })) }
+    return { text, entries: entries.map((entry) => ({ file: path, scope, ...entry })) }
   } catch (error) {
     throw fail('client-file-unreadable', { path, problem: messageOf(error) }, error)
   }
@@ -115,7 +115,7 @@ const entriesAt = (
   value: unknown,
   place: readonly string[],
   above: readonly string[] = [],
-): readonly Omit<ServerEntry, 'file'>[] => {
+): readonly Pick<ServerEntry, 'place' | 'value'>[] => {
   if (typeof value !== 'object' || value === null) return []
   const [key, ...rest] = place
   if (key === undefined)

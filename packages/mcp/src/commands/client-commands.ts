@@ -96,8 +96,9 @@ const linesOf = (
           .map(({ server, state, ...said }) => `  ${visibleWord(server)}: ${words[state]}${detailOf(said)}`),
       ])
 
-const detailOf = ({ command, url, because }: Pick<Outcome, 'command' | 'url' | 'because'>): string => {
+const detailOf = ({ command, url, options, because }: Omit<Outcome, 'server' | 'state'>): string => {
   if (because !== null) return `, because ${visible(because)}`
   const words = url === null ? (command ?? []) : [url]
-  return `: ${words.map(visibleWord).join(' ')}`
+  const given = options.length === 0 ? '' : ` with ${options.map(visibleWord).join(' ')}`
+  return `${given}: ${words.map(visibleWord).join(' ')}`
 }

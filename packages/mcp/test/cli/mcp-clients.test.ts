@@ -24,7 +24,7 @@ import { chooseServers } from '../../src/servers/server-choice.js'
 import { clientFiles } from '../../src/clients/clients.js'
 import type { ClientFile } from '../../src/clients/clients.js'
 import { readConfig, writeConfig } from '../../src/clients/config-file.js'
-import { nameOfEntry, readEntry, startFields, wrapEntry } from '../../src/clients/server-entry.js'
+import { SHARED_WORDS, nameOfEntry, readEntry, startFields, wrapEntry } from '../../src/clients/server-entry.js'
 
 import { cordon as runCordon } from '../../../core/test/cli/cordon.js'
 import type { Ran } from '../../../core/test/cli/cordon.js'
@@ -213,14 +213,39 @@ describe('a file stays as it is', () => {
 
 test('an entry that Cordon cannot express is left alone and says why', () => {
   const because = (value: unknown) => {
-    const entry = readEntry({ file: '/f', place: ['mcpServers', 'a'], value }, CORDON)
+    const entry = readEntry({ file: '/f', scope: 'user', place: ['mcpServers', 'a'], value }, CORDON)
     return entry.kind === 'other' ? entry.because : entry.kind
   }
   expect(because({ command: ['a'] })).toContain('cannot be read')
   expect(because({})).toContain('no command')
   expect(because({ command: 'cordon', args: ['mcp', '--config', 'x.json'] })).toContain('starts Cordon already')
   expect(because({ command: '/usr/bin/cordon', args: ['mcp', '--', 'a'] })).toBe('wrapped')
-  expect(because({ command: 'npx', args: ['cordon', 'mcp', '--server', 'a', '--', 'a'] })).toBe('wrapped')
+  expect(because({ command: 'a', envFile: '.env' })).toContain('"envFile"')
+  expect(because({ command: '/usr/bin/cordon', args: ['mcp', '--', 'a'], url: 'https://h/mcp' })).toContain(
+    'an address',
+  )
+})
+
+test('an entry whose program a project can bring does not count as Cordon, and the copy of each user does', () => {
+  const kindIn = (scope: 'user' | 'project', [command = '', ...args]: readonly string[]) =>
+    readEntry(
+      { file: '/f', scope, place: ['a'], value: { command, args: [...args, 'mcp', '--', 'node', 's.js'] } },
+      CORDON,
+    )
+  for (const words of [
+    ['npx', 'cordon'],
+    ['npx', '-y', 'cordon'],
+  ])
+    for (const scope of ['user', 'project'] as const)
+      expect(kindIn(scope, words)).toEqual({
+        kind: 'other',
+        because: expect.stringContaining(`\`${words.join(' ')} mcp\`, and a project can bring`) as string,
+      })
+  expect(kindIn('project', ['cordon'])).toMatchObject({ kind: 'other' })
+  const wrapped = { kind: 'wrapped', start: { command: 'node', args: ['s.js'] }, options: [] }
+  expect(kindIn('user', ['cordon'])).toEqual(wrapped)
+  expect(kindIn('project', CORDON.words)).toEqual(wrapped)
+  expect(kindIn('project', SHARED_WORDS)).toEqual(wrapped)
 })
 
 test.each([
@@ -235,7 +260,7 @@ test.each([
   ['variables of a command', { url: 'https://h/mcp', env: { NODE_OPTIONS: '-r x' } }, '"env"'],
   ['another scheme', { serverUrl: 'ws://h/mcp' }, 'not an address'],
 ])('a remote server with %s is left alone and says why', (_name, value, because) => {
-  expect(readEntry({ file: '/f', place: ['a'], value }, CORDON)).toEqual({
+  expect(readEntry({ file: '/f', scope: 'user', place: ['a'], value }, CORDON)).toEqual({
     kind: 'other',
     because: expect.stringContaining(because) as string,
   })
@@ -248,31 +273,37 @@ test.each([
   [{ url: 'https://h/mcp', http_headers: { A: 'x' } }],
   [{ type: 'http', url: 'https://h/sse' }],
 ])('a remote server of the form %j can be put behind Cordon', (value) => {
-  expect(readEntry({ file: '/f', place: ['a'], value: { ...value, timeout: 5 } }, CORDON)).toMatchObject({
-    kind: 'bare-remote',
-    moved: value,
-  })
+  expect(readEntry({ file: '/f', scope: 'user', place: ['a'], value: { ...value, timeout: 5 } }, CORDON)).toMatchObject(
+    {
+      kind: 'bare-remote',
+      moved: value,
+    },
+  )
 })
 
-test.each(['NODE_OPTIONS', 'LD_PRELOAD', 'XDG_CONFIG_HOME', 'CORDON_AUDIT', 'HOME', 'OPENSSL_CONF'])(
-  'an entry that sets %s is left alone: the variable would reach Cordon itself',
-  (name) => {
-    const value = { command: 'a', env: { [name]: 'x' } }
-    expect(readEntry({ file: '/f', place: ['a'], value }, CORDON)).toMatchObject({ kind: 'other' })
-    expect(
-      readEntry({ file: '/f', place: ['a'], value: { command: 'a', env: { [`MY_${name}`]: 'x' } } }, CORDON),
-    ).toMatchObject({
-      kind: 'bare',
-    })
-  },
-)
+test.each([
+  ...['NODE_OPTIONS', 'LD_PRELOAD', 'XDG_CONFIG_HOME', 'CORDON_AUDIT', 'HOME', 'OPENSSL_CONF'],
+  ...['PATH', 'SHELLOPTS', 'BASHOPTS', 'PS4', 'BASH_FUNC_exec%%', 'ENV', 'BASH_ENV'],
+  ...['VAULT_ADDR', 'DOCKER_HOST', 'DBUS_SESSION_BUS_ADDRESS'],
+])('an entry that sets %s is left alone: the variable would reach Cordon itself', (name) => {
+  const value = { command: 'a', env: { [name]: 'x' } }
+  expect(readEntry({ file: '/f', scope: 'user', place: ['a'], value }, CORDON)).toMatchObject({ kind: 'other' })
+  expect(
+    readEntry(
+      { file: '/f', scope: 'user', place: ['a'], value: { command: 'a', env: { [`MY_${name}`]: 'x' } } },
+      CORDON,
+    ),
+  ).toMatchObject({
+    kind: 'bare',
+  })
+})
 
 test.each([
   ['./cordon', ['mcp', '--', 'a']],
   ['/project/bin/cordon', ['mcp', '--', 'a']],
   ['sh', ['tools/cordon', 'mcp', '--', 'a']],
 ])('a program of a project that is only called like Cordon does not count: %s', (command, args) => {
-  expect(readEntry({ file: '/f', place: ['a'], value: { command, args } }, CORDON).kind).toBe('bare')
+  expect(readEntry({ file: '/f', scope: 'user', place: ['a'], value: { command, args } }, CORDON).kind).toBe('bare')
 })
 
 test('a link of a project is not followed, and its target stays', () => {
@@ -330,6 +361,27 @@ describe('cordon mcp', () => {
     })
     expect(cordon('uninstall').stdout).toContain('files: no longer uses Cordon')
     expect(readConfig(file)?.entries).toEqual(before)
+  })
+
+  test('list shows the options of Cordon in the file of a project, and not those that install writes', () => {
+    const [command, ...first] = SHARED_WORDS
+    const entry = (...options: readonly string[]) => ({
+      command,
+      args: [...first, 'mcp', '--server=files', '--env=DEBUG', ...options, '--', 'node', 's.js'],
+      env: { DEBUG: '1' },
+    })
+    const secret = '--secret=x=command:./evil'
+    const listed = (value: unknown): string => {
+      fileWith('.mcp.json', JSON.stringify({ mcpServers: { files: value } }))
+      return cordon('list', 'claude-code').stdout
+    }
+    expect(listed(entry('--net', 'all', '--mode', 'bypass', secret))).toContain(
+      `files: uses Cordon with --net all --mode bypass ${secret}: node s.js\n`,
+    )
+    expect(listed(entry())).toContain('files: uses Cordon: node s.js\n')
+    const planted = { command: 'npx', args: ['cordon', 'mcp', '--', 'node', 's.js'] }
+    expect(listed(planted)).toContain('files: not changed, because it starts Cordon as `npx cordon mcp`')
+    expect(listed({ ...entry(), env: { PATH: './evil' } })).toContain('its variable PATH would steer Cordon itself')
   })
 
   test('uninstall restores a file byte for byte, unless somebody changed it meanwhile', () => {
