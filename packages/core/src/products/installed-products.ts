@@ -5,7 +5,9 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
 import { fail } from '../errors/index.js'
+import type { CordonError } from '../errors/index.js'
 import { PACKAGE_FOLDER, jsonOfFile, placesAround } from '../platform/index.js'
+import { STDERR, oneLine, writeText } from '../line/text/console-text.js'
 import { version } from '../line/text/version.js'
 
 import type { Product } from './product.js'
@@ -61,12 +63,15 @@ export const installedProductNames = (): readonly ProductName[] =>
 export const installedProducts = (): readonly string[] =>
   installedProductNames().flatMap((product) => folderOfProduct(product) ?? [])
 
-const loadFrom = async (product: ProductName, folder: string): Promise<Product> => {
+/** Undefined if it has the version of the core. */
+const wrongVersion = (product: ProductName, folder: string): CordonError | undefined => {
   const { name } = PRODUCTS[product]
-  const manifest = manifestAt(folder)
-  if (manifest?.version !== version())
-    throw fail('product-version', { name, version: manifest?.version ?? 'unknown', own: version() })
-  const entry = manifest.exports?.['./commands']?.default ?? ''
+  const found = manifestAt(folder)?.version ?? 'unknown'
+  return found === version() ? undefined : fail('product-version', { name, version: found, own: version() })
+}
+
+const loadFrom = async (folder: string): Promise<Product> => {
+  const entry = manifestAt(folder)?.exports?.['./commands']?.default ?? ''
   const { PRODUCT } = (await import(pathToFileURL(join(folder, entry)).href)) as { readonly PRODUCT: Product }
   return PRODUCT
 }
@@ -75,11 +80,17 @@ const loadFrom = async (product: ProductName, folder: string): Promise<Product> 
 export const loadProduct = async (product: ProductName, what: string): Promise<Product> => {
   const folder = folderOfProduct(product)
   if (folder === undefined) throw fail('product-missing', { what, name: PRODUCTS[product].name, version: version() })
-  return loadFrom(product, folder)
+  const wrong = wrongVersion(product, folder)
+  if (wrong !== undefined) throw wrong
+  return loadFrom(folder)
 }
 
-/** For a command that works without it. */
+/** For a command that works without it. One of another version is left out, and stderr says so. */
 export const loadProductIfAny = async (product: ProductName): Promise<Product | undefined> => {
   const folder = folderOfProduct(product)
-  return folder === undefined ? undefined : loadFrom(product, folder)
+  if (folder === undefined) return undefined
+  const wrong = wrongVersion(product, folder)
+  if (wrong === undefined) return loadFrom(folder)
+  writeText(STDERR, `${oneLine(`cordon: left out: ${wrong.message}; fix: ${wrong.fix ?? ''}`)}\n`)
+  return undefined
 }
