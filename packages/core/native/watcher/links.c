@@ -143,8 +143,7 @@ static void guard_target(struct watch_order *order, const struct names *names, c
 	const char *rest;
 	bool is_folder_of_name = false;
 
-	/* What a link that is carved out leads to is carved out by its own name, if it is at all. */
-	if (is_exempt(order, path) || is_carved_link(order, path))
+	if (is_exempt(order, path) || (is_carved_alone(order, path) && !is_protected_name(names, path, 'l')))
 		return;
 	for (size_t i = 0; i < names->count; i++) {
 		/* `.config`, as a link, leads to the `fish` of `.config/fish`, and to much that is nobody's concern. */

@@ -37,6 +37,11 @@ bool is_carved_link(const struct watch_order *order, const char *path)
 	return has_word(order, '@', path);
 }
 
+bool is_carved_alone(const struct watch_order *order, const char *path)
+{
+	return has_word(order, '#', path);
+}
+
 bool was_sealed(const struct watch_order *order, const char *path)
 {
 	const struct found *known = find(&order->territory->found, path);

@@ -22,6 +22,8 @@ bool is_exempt(const struct watch_order *order, const char *path);
 bool is_carved_out(const struct watch_order *order, const char *path);
 /* A link that the policy carves out. */
 bool is_carved_link(const struct watch_order *order, const char *path);
+/* Without what it leads to. */
+bool is_carved_alone(const struct watch_order *order, const char *path);
 /* There before the call, and no link: sealed in its cell. The tool cannot have replaced it. */
 bool was_sealed(const struct watch_order *order, const char *path);
 /* In a folder that is sealed for this call, or in which the tool can make nothing. */

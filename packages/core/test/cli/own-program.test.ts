@@ -1,7 +1,7 @@
 // A Cordon that is installed in the project which its cells may write.
 import { spawnSync } from 'node:child_process'
 import { existsSync, linkSync, mkdirSync, mkdtempSync, readFileSync, readlinkSync, realpathSync } from 'node:fs'
-import { rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 
@@ -72,17 +72,24 @@ describe.each(['namespaces', 'landlock'])('in the form %s', (form) => {
   })
 
   test('a command that pnpm wrote as a script cannot be changed or made anew', IN_MATRIX, () => {
-    const script = '#!/bin/sh\nbasedir=$(dirname "$0")\nexec node "$basedir/../cordon/bin/cordon.js" "$@"\n'
+    const program = '"$basedir/../cordon/bin/cordon.js" "$@"'
+    const script = `#!/bin/sh
+basedir=$(dirname "$0")
+if [ -x "$basedir/node" ]; then exec "$basedir/node" ${program}; else exec node ${program}; fi
+`
     rmSync(command)
     writeFileSync(command, script, { mode: 0o755 })
     const changed = run(form, 'echo planted >> node_modules/.bin/cordon')
     const moved = run(form, 'mv node_modules/.bin node_modules/old')
     const replaced = run(form, 'rm node_modules/.bin/cordon')
+    const preferred = run(form, 'echo planted > made; chmod +x made; mv made node_modules/.bin/node')
+    const isPreferred = existsSync(join(dirname(command), 'node'))
     const beside = run(form, 'touch node_modules/.bin/beside')
     const after = readFileSync(command, 'utf8')
     rmSync(command)
     symlinkSync('../cordon/bin/cordon.js', command)
-    expect([changed.status, moved.status, replaced.status]).not.toContain(0)
+    expect([changed.status, moved.status, replaced.status, preferred.status]).not.toContain(0)
+    expect(isPreferred).toBe(false)
     expect(beside.status).toBe(0)
     expect(after).toBe(script)
   })
@@ -141,6 +148,32 @@ describe.each(['namespaces', 'landlock'])('in the form %s', (form) => {
     const twin = run(form, 'ln -sf evil other', started, folder)
     expect(readlinkSync(join(folder, 'cordon'))).toBe(join(project, PROGRAM))
     expect({ status: twin.status, leads: readlinkSync(join(folder, 'other')) }).toEqual({ status: 0, leads: 'evil' })
+  })
+
+  test('a protected folder that is a link on the way to the command stays protected', () => {
+    const home = join(root, `dotfiles-${form}`)
+    mkdirSync(join(home, '.local'), { recursive: true })
+    mkdirSync(join(home, 'dotfiles', 'bin'), { recursive: true })
+    symlinkSync('../dotfiles/bin', join(home, '.local', 'bin'))
+    symlinkSync(join(project, PROGRAM), join(home, 'dotfiles', 'bin', 'cordon'))
+    const started = [join(home, '.local', 'bin', 'cordon')]
+    const { status } = run(form, 'echo planted > dotfiles/bin/node', started, home)
+    const twin = run(form, 'echo other > dotfiles/node', started, home)
+    expect(existsSync(join(home, 'dotfiles', 'bin', 'node'))).toBe(false)
+    expect([status === 0, twin.status === 0]).toEqual([false, true])
+  })
+
+  test('a package that Cordon would load cannot be made where a link of its scope leads', () => {
+    const elsewhere = join(root, `elsewhere-${form}`)
+    const own = join(root, `scoped-${form}`)
+    const started = [installPackage(own)]
+    mkdirSync(elsewhere)
+    renameSync(join(own, 'node_modules', '@cordon'), join(elsewhere, 'scope'))
+    symlinkSync(join(elsewhere, 'scope'), join(own, 'node_modules', '@cordon'))
+    run(form, 'mkdir scope/team', started, elsewhere)
+    const isMade = existsSync(join(elsewhere, 'scope', 'team'))
+    const twin = run(form, 'mkdir scope/other', started, elsewhere)
+    expect({ isMade, twin: twin.status }).toEqual({ isMade: false, twin: 0 })
   })
 
   test.each([

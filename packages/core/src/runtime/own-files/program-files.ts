@@ -1,7 +1,7 @@
 // What Cordon itself runs from: its package, every package that it loads, the launcher, and Node. A tool that changes
 // one of them would run outside of every cell with the next start.
 import { existsSync, realpathSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 
 import { fail } from '../../errors/index.js'
 import { PACKAGE_FOLDER, isCheckout, isLink, placesAround } from '../../platform/index.js'
@@ -85,24 +85,34 @@ const filesOfPackages = (started: StartedProgram): readonly OwnFile[] => {
   const objects = packages.flatMap(({ name, folder }) =>
     isCheckout(name, folder) ? PARTS_OF_CHECKOUT.map((part) => join(folder, part)) : [folder],
   )
+  const missing = packages.flatMap((each) => each.missing)
+  const folders = [...new Set(missing.map((path) => parseAbsolutePath(dirname(path))))]
+  const real = new Map<string, AbsolutePath>(folders.map((folder) => [folder, futurePathOf(folder)]))
   return [
     ...[...objects, realpathSync(process.execPath)].map((path) => programFile(path, 'object')),
-    ...packages.flatMap((each) => each.missing).map((path) => absentFile(path, 'Cordon would load it')),
-    ...packages.flatMap((each) => each.links).map((path) => programFile(path, 'link')),
+    ...missing.map((path) => absentFile(join(real.get(dirname(path)) ?? '/', basename(path)), 'Cordon would load it')),
+    ...[...packages.flatMap((each) => each.links), ...folders.flatMap(linksOnTheWay)].map((path) =>
+      programFile(path, 'link'),
+    ),
   ]
 }
 
-/** A command of pnpm is a script. Where a name is missing, a tool must not make one. */
+/**
+ * A command of pnpm is a script, which prefers a `node` beside it. Where a name is missing, a tool must not make one.
+ */
 const filesOfNames = (started: StartedProgram): readonly OwnFile[] => {
   const names = namesOf(started)
-  const objects = names.filter((path) => !isLink(path)).map(futurePathOf)
+  const commands = names.filter((path) => !isLink(path)).map(futurePathOf)
+  const nodes = commands.filter((path) => existsSync(path)).map((path) => join(dirname(path), 'node'))
   return [
-    ...objects.map((path) =>
-      existsSync(path) ? programFile(path, 'object') : absentFile(path, 'npx cordon would start it'),
-    ),
+    ...commands.map((path) => nameFile(path, 'npx cordon would start it')),
+    ...nodes.map((path) => nameFile(path, 'the command of Cordon would start it')),
     ...names.flatMap(linksOnTheWay).map((path) => programFile(path, 'link')),
   ]
 }
+
+const nameFile = (path: string, why: string): OwnFile =>
+  existsSync(path) ? programFile(path, 'object') : absentFile(path, why)
 
 /** An object inside another one needs no guard of its own. */
 const withoutRepeats = (files: readonly OwnFile[]): readonly OwnFile[] => {

@@ -42,8 +42,16 @@ export const surveyCarveOuts = (boundary: Boundary, granted: readonly RealObject
   }
 }
 
-export const carvedLinksOf = ({ write }: Pick<Boundary, 'write'>): readonly AbsolutePath[] =>
-  write
+export const carvedLinksOf = ({ write }: Pick<Boundary, 'write'>): readonly AbsolutePath[] => linksIn(write)
+
+/** The carved links whose targets are meant by no carve-out. */
+export const linksCarvedAlone = ({ write }: Pick<Boundary, 'write'>): readonly AbsolutePath[] => {
+  const others = linksIn(write.filter(isOfObject))
+  return linksIn(write.filter((pattern) => !isOfObject(pattern))).filter((path) => !others.includes(path))
+}
+
+const linksIn = (patterns: readonly PathPattern[]): readonly AbsolutePath[] =>
+  patterns
     .filter(({ negated, kind, base }) => negated && kind === 'literal' && objectAt(base) === 'link')
     .map(({ base }) => `${futurePathOf(parentOf(base))}${base.slice(base.lastIndexOf('/'))}` as AbsolutePath)
 

@@ -6,7 +6,7 @@ import type { AbsolutePath, Boundary } from '../../policy/index.js'
 import { PROTECTED_NAMES, isNamedBy, isWithinPath, parentOf } from '../../policy/index.js'
 import { quotedWord } from '../../platform/index.js'
 
-import { carvedLinksOf, realBoundary } from '../grants/carve-outs.js'
+import { carvedLinksOf, linksCarvedAlone, realBoundary } from '../grants/carve-outs.js'
 import type { CarvedOut } from '../grants/carve-outs.js'
 import { redirectsOf } from './git-redirects.js'
 import { objectAt, realObjectAt } from '../grants/object-at.js'
@@ -71,7 +71,8 @@ const beginPatrol = async (watcher: Watcher, boundary: Boundary, onAppearance: (
   for (const { base, text } of plainGrants(real)) refuseUngrantable(base, 'write', text)
   const folders = writeFolders(real)
   const guarded = carvedLinksOf(boundary)
-  const begun = await Promise.allSettled(folders.map((root) => watcher.begin(root, real, onAppearance, guarded)))
+  const links = { all: guarded, alone: linksCarvedAlone(boundary) }
+  const begun = await Promise.allSettled(folders.map((root) => watcher.begin(root, real, onAppearance, links)))
   const patrols = begun.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []))
   const failed = begun.find((each) => each.status === 'rejected')
   if (failed !== undefined) {
@@ -81,7 +82,7 @@ const beginPatrol = async (watcher: Watcher, boundary: Boundary, onAppearance: (
   let held: Pick<Patrol, 'end'> | undefined
   let ending: Promise<EndedPatrol> | undefined
   const files = writeFiles(real, folders)
-  const links = patrols.map((patrol) => patrol.links).join()
+  const linked = patrols.map((patrol) => patrol.links).join()
   const redirectedIn = (found: readonly FoundObject[]) => {
     const { places, missing } = redirectsOf(found, folders)
     return {
@@ -112,11 +113,11 @@ const beginPatrol = async (watcher: Watcher, boundary: Boundary, onAppearance: (
     const named = toSeal(found, redirected)
     const roots = [...folders, ...files]
     const namedPaths = named.map(({ path }) => path)
-    const others = (await otherNamesOf(watcher, links, roots, namedPaths)).flatMap(realObjectAt)
+    const others = (await otherNamesOf(watcher, linked, roots, namedPaths)).flatMap(realObjectAt)
     const sealed = others.length === 0 ? named : withoutRepeats([...named, ...others])
     refuseTooManySeals(sealed, folders)
     const hold = async (carved: CarvedOut) => {
-      if (carved.paths.length > 0) await refuseOtherNames(watcher, links, roots, carved, sealed)
+      if (carved.paths.length > 0) await refuseOtherNames(watcher, linked, roots, carved, sealed)
       // The watcher knows the protected names and the targets of their links. It needs the others. A link is put back,
       // so only its folder has to stay.
       const names = [

@@ -33,14 +33,20 @@ interface PatrolEnd {
   readonly found: readonly FoundObject[] | undefined
 }
 
+/** Links that the policy carves out. They are put back if they change. */
+interface CarvedLinks {
+  readonly all: readonly AbsolutePath[]
+  /** What these lead to is not guarded with them. */
+  readonly alone: readonly AbsolutePath[]
+}
+
 /** Knows the protected names of every write root in use, and sees new ones appear. */
 export interface Watcher {
   readonly begin: (
     root: AbsolutePath,
     boundary: Pick<Boundary, 'read' | 'write'>,
     onAppearance: () => void,
-    /** Links that the policy carves out. They are put back if they change. */
-    links: readonly AbsolutePath[],
+    links: CarvedLinks,
   ) => Promise<Patrol>
   /** Watches single names that must stay closed to a call if another program replaces or makes them. */
   readonly hold: (names: readonly AbsolutePath[], onReplacement: () => void) => Promise<Pick<Patrol, 'end'>>
@@ -177,14 +183,14 @@ export const startWatcher = (launcher: string): Watcher => {
   }
 
   return {
-    begin: async (root, boundary, onAppearance, guarded) => {
+    begin: async (root, boundary, onAppearance, { all, alone }) => {
       const below = (letter: string, paths: readonly AbsolutePath[]) =>
         paths.filter((path) => isWithinPath(path, root)).map((path) => `${letter}${path.slice(root.length + 1)}`)
       const missing = missingCarveOuts(boundary).filter((path) => path !== root)
       const { answer, go, end } = await order(
         TO_WATCHER.begin,
         `the write root ${root} cannot be looked into`,
-        [root, ...exemptions(root, boundary.write), ...below('!', missing), ...below('@', guarded)],
+        [root, ...exemptions(root, boundary.write), ...below('!', missing), ...below('@', all), ...below('#', alone)],
         onAppearance,
       )
       const [links = '', ...found] = answer
