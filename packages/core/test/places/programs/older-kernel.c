@@ -122,15 +122,24 @@ static void look_at_ruleset(pid_t pid, const struct call *call)
 		answer(pid, -unknown_to_abi(attributes, size));
 }
 
+/* Page by page: behind the page in which the text ends there may be nothing. */
+static void read_text(pid_t pid, uint64_t from, char *to, size_t size)
+{
+	for (size_t have = 0; have < size - 1;) {
+		size_t page = 4096 - ((from + have) & 4095), rest = size - 1 - have;
+		size_t got = read_memory(pid, from + have, to + have, page < rest ? page : rest);
+		if (got == 0 || memchr(to + have, 0, got))
+			return;
+		have += got;
+	}
+}
+
 static void look_at_path(pid_t pid, uint64_t pointer)
 {
 	char path[256] = "";
-	size_t length;
 
-	/* Up to the end of the page: behind it there may be nothing. */
-	length = 4096 - (pointer & 4095);
-	read_memory(pid, pointer, path, length < sizeof path - 1 ? length : sizeof path - 1);
-	length = strlen(path);
+	read_text(pid, pointer, path, sizeof path);
+	size_t length = strlen(path);
 	if (strncmp(path, "/proc/", 6) == 0 && length > 9 && strcmp(path + length - 9, "/children") == 0)
 		answer(pid, -ENOENT);
 }
