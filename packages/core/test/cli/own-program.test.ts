@@ -82,7 +82,7 @@ if [ -x "$basedir/node" ]; then exec "$basedir/node" ${program}; else exec node 
     const changed = run(form, 'echo planted >> node_modules/.bin/cordon')
     const moved = run(form, 'mv node_modules/.bin node_modules/old')
     const replaced = run(form, 'rm node_modules/.bin/cordon')
-    const preferred = run(form, 'echo planted > made; chmod +x made; mv made node_modules/.bin/node')
+    const preferred = run(form, 'echo planted > node_modules/.bin/node')
     const isPreferred = existsSync(join(dirname(command), 'node'))
     const beside = run(form, 'touch node_modules/.bin/beside')
     const after = readFileSync(command, 'utf8')
