@@ -3,7 +3,7 @@
 // hours, and goes on where it was stopped. The table at its end is also docs/inside/matrix.md.
 //
 //   npm run test:matrix                        what has not passed yet with this commit; the table keeps older results
-//   npm run test:matrix -- --only attacks      parts whose name has this text
+//   npm run test:matrix -- --only attacks      parts whose name has this text; may be given several times
 //   npm run test:matrix -- --again             everything anew
 //   npm run test:matrix -- --fuzz-seconds 360  each fuzz target for this long (ten of them: an hour)
 import { spawnSync } from 'node:child_process'
@@ -17,7 +17,11 @@ import { installNeedsOfTheMatrix } from './tests/install-needs.mjs'
 import { partsOfTheMatrix } from './tests/matrix-parts.mjs'
 
 const { values } = parseArgs({
-  options: { 'only': { type: 'string' }, 'again': { type: 'boolean' }, 'fuzz-seconds': { type: 'string' } },
+  options: {
+    'only': { type: 'string', multiple: true },
+    'again': { type: 'boolean' },
+    'fuzz-seconds': { type: 'string' },
+  },
 })
 
 const git = (...words) => spawnSync('git', words, { cwd: ROOT, encoding: 'utf8' }).stdout.trim()
@@ -54,8 +58,9 @@ for (const step of BUILD) {
   if (failures.length > 0) process.exit(1)
 }
 
+const isChosen = ({ name }) => values.only?.some((text) => name.includes(text)) ?? true
 const parts = partsOfTheMatrix({ fuzzSeconds: values['fuzz-seconds'] })
-for (const { name, run } of parts.filter((part) => part.name.includes(values.only ?? ''))) {
+for (const { name, run } of parts.filter(isChosen)) {
   heading(name)
   if (hasPassed(name)) {
     process.stdout.write('it passed before with this commit\n')
