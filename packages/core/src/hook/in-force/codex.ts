@@ -2,14 +2,14 @@
 // and the trust of the hook itself.
 import { createHash } from 'node:crypto'
 import { realpathSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 
 import { isMapping } from '../../shapes/index.js'
 
 import type { HookAt, Obstacle, Obstacles } from '../agent.js'
 import { HOST_SECONDS } from '../installed-command.js'
 import { agentPath } from '../settings-place.js'
-import { decidingFile, jsonSettings, settingAt, tomlSettings, variableObstacles } from './other-settings.js'
+import { decidingFile, jsonSettings, settingAt, tomlSettings, upwards, variableObstacles } from './other-settings.js'
 import type { OtherSettings } from './other-settings.js'
 
 const REVIEW = 'start codex here, and trust the hook with /hooks'
@@ -50,10 +50,8 @@ const variablesOfCommands = (file: OtherSettings): readonly Obstacle[] => {
 }
 
 /** Codex asks about the folder, or about the top of its repository. */
-const isTrustedProject = (user: OtherSettings, folder: string): boolean => {
-  const above = (path: string): readonly string[] => (dirname(path) === path ? [path] : [path, ...above(dirname(path))])
-  return above(folder).some((path) => settingAt(user, 'projects', path, 'trust_level') === 'trusted')
-}
+const isTrustedProject = (user: OtherSettings, folder: string): boolean =>
+  upwards(folder).some((path) => settingAt(user, 'projects', path, 'trust_level') === 'trusted')
 
 /** Codex keeps the hash of a hook that its user trusts, by the file and the place of the hook in it. */
 const mistrust = ({ file, command }: HookAt, user: OtherSettings): Obstacle | undefined => {

@@ -9,7 +9,7 @@ import type { AbsolutePath } from '../../policy/index.js'
 import type { HookAt, Obstacle, Obstacles } from '../agent.js'
 import { HOOK_NAME } from '../agents/gemini.js'
 import { agentPath, readSettings } from '../settings-place.js'
-import { jsonSettings, settingAt, variableObstacles } from './other-settings.js'
+import { jsonSettings, settingAt, upwards, variableObstacles } from './other-settings.js'
 
 export const geminiObstacles = (hook: HookAt): Obstacles => {
   const { agent, folder, environment } = hook
@@ -44,7 +44,7 @@ export const geminiObstacles = (hook: HookAt): Obstacles => {
 
 /** The file of the folder or above it that Gemini CLI reads. Variables that are set already stay as they are. */
 const environmentFile = ({ agent, folder, environment }: HookAt): readonly Obstacle[] => {
-  const file = above(folder)
+  const file = upwards(folder)
     .flatMap((each) => [join(each, '.gemini/.env'), join(each, '.env')])
     .find((path) => existsSync(path))
   const ofUser = ['~/.gemini/.env', '~/.env'].map((path) => agentPath(agent, path, environment))
@@ -57,8 +57,6 @@ const environmentFile = ({ agent, folder, environment }: HookAt): readonly Obsta
 }
 
 const named = ({ groups }: RegExpExecArray): string => groups?.['name'] ?? ''
-
-const above = (path: string): readonly string[] => (dirname(path) === path ? [path] : [path, ...above(dirname(path))])
 
 /** The longest path that has the folder decides. */
 const isDistrusted = (trusts: Readonly<Record<string, unknown>>, folder: AbsolutePath): boolean => {

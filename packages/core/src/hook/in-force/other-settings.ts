@@ -1,4 +1,6 @@
 // Settings of agents that Cordon only reads. A file that cannot be read is an obstacle: nobody knows what it turns off.
+import { dirname } from 'node:path'
+
 import { parse as parseToml } from 'smol-toml'
 
 import { messageOf } from '../../errors/index.js'
@@ -55,3 +57,7 @@ export const variableObstacles = (
       problem: `${file} sets ${variable}, which can change what runs as the hook, and what it allows`,
       fix: `remove ${variable} from ${file}; if you need it, set it before you start the agent`,
     }))
+
+/** A folder and those above it, the nearest first. */
+export const upwards = (folder: string): readonly string[] =>
+  dirname(folder) === folder ? [folder] : [folder, ...upwards(dirname(folder))]
