@@ -49,12 +49,21 @@ interface Manifest {
 const manifestAt = (folder: string): Manifest | undefined =>
   jsonOfFile(join(folder, 'package.json')) as Manifest | undefined
 
-/** The real folder of an installed product. Undefined if there is none. */
-export const folderOfProduct = (product: ProductName): string | undefined => {
+interface InstalledProduct {
+  readonly manifest: Manifest
+  /** The real one. */
+  readonly folder: string
+}
+
+const find = (product: ProductName): InstalledProduct | undefined => {
   const { name } = PRODUCTS[product]
   const place = placesAround(PACKAGE_FOLDER).get(name)
-  return place !== undefined && manifestAt(place)?.name === name ? realpathSync(place) : undefined
+  const manifest = place === undefined ? undefined : manifestAt(place)
+  return place === undefined || manifest?.name !== name ? undefined : { manifest, folder: realpathSync(place) }
 }
+
+/** The real folder of an installed product. Undefined if there is none. */
+export const folderOfProduct = (product: ProductName): string | undefined => find(product)?.folder
 
 export const installedProductNames = (): readonly ProductName[] =>
   (Object.keys(PRODUCTS) as ProductName[]).filter((product) => folderOfProduct(product) !== undefined)
@@ -64,33 +73,33 @@ export const installedProducts = (): readonly string[] =>
   installedProductNames().flatMap((product) => folderOfProduct(product) ?? [])
 
 /** Undefined if it has the version of the core. */
-const wrongVersion = (product: ProductName, folder: string): CordonError | undefined => {
+const wrongVersion = (product: ProductName, { manifest }: InstalledProduct): CordonError | undefined => {
   const { name } = PRODUCTS[product]
-  const found = manifestAt(folder)?.version ?? 'unknown'
+  const found = manifest.version ?? 'unknown'
   return found === version() ? undefined : fail('product-version', { name, version: found, own: version() })
 }
 
-const loadFrom = async (folder: string): Promise<Product> => {
-  const entry = manifestAt(folder)?.exports?.['./commands']?.default ?? ''
+const load = async ({ manifest, folder }: InstalledProduct): Promise<Product> => {
+  const entry = manifest.exports?.['./commands']?.default ?? ''
   const { PRODUCT } = (await import(pathToFileURL(join(folder, entry)).href)) as { readonly PRODUCT: Product }
   return PRODUCT
 }
 
 /** For a command that needs it: throws the line that installs it. */
 export const loadProduct = async (product: ProductName, what: string): Promise<Product> => {
-  const folder = folderOfProduct(product)
-  if (folder === undefined) throw fail('product-missing', { what, name: PRODUCTS[product].name, version: version() })
-  const wrong = wrongVersion(product, folder)
+  const installed = find(product)
+  if (installed === undefined) throw fail('product-missing', { what, name: PRODUCTS[product].name, version: version() })
+  const wrong = wrongVersion(product, installed)
   if (wrong !== undefined) throw wrong
-  return loadFrom(folder)
+  return load(installed)
 }
 
 /** For a command that works without it. One of another version is left out, and stderr says so. */
 export const loadProductIfAny = async (product: ProductName): Promise<Product | undefined> => {
-  const folder = folderOfProduct(product)
-  if (folder === undefined) return undefined
-  const wrong = wrongVersion(product, folder)
-  if (wrong === undefined) return loadFrom(folder)
+  const installed = find(product)
+  if (installed === undefined) return undefined
+  const wrong = wrongVersion(product, installed)
+  if (wrong === undefined) return load(installed)
   writeText(STDERR, `${oneLine(`cordon: left out: ${wrong.message}; fix: ${wrong.fix ?? ''}`)}\n`)
   return undefined
 }
