@@ -24,6 +24,8 @@ export interface StartedProgram {
 }
 
 interface Program {
+  /** This package, and the one that a program in the project finds. */
+  readonly folders: readonly string[]
   readonly names: readonly OwnFile[]
   /** Only a write grant that overlaps one of these can reach its packages. */
   readonly areas: readonly AbsolutePath[]
@@ -39,11 +41,11 @@ export const programFiles = ({ write }: Pick<Boundary, 'write'>, started: Starte
   const bases = write.filter(({ negated }) => !negated).map(({ base }) => futurePathOf(base))
   if (bases.length === 0) return []
   const key = JSON.stringify(started)
-  const program = known.get(key) ?? { names: filesOfNames(started), areas: areasOf(started), packages: undefined }
+  const program = known.get(key) ?? lookFor(started)
   known.set(key, program)
   const isReached = (path: AbsolutePath): boolean =>
     bases.some((base) => isWithinPath(path, base) || isWithinPath(base, path))
-  if (program.areas.some(isReached)) program.packages ??= filesOfPackages(started)
+  if (program.areas.some(isReached)) program.packages ??= filesOfPackages(program.folders)
   return withoutRepeats([...(program.packages ?? []), ...program.names]).filter(({ path }) =>
     isReached(path as AbsolutePath),
   )
@@ -68,20 +70,24 @@ export const refuseOwnProgram = (
   }
 }
 
-const areasOf = (started: StartedProgram): readonly AbsolutePath[] =>
+const lookFor = (started: StartedProgram): Program => {
+  const folders = foldersOf(started)
+  return { folders, names: filesOfNames(started, folders), areas: areasOf(folders), packages: undefined }
+}
+
+const areasOf = (folders: readonly string[]): readonly AbsolutePath[] =>
   [
-    ...foldersOf(started).flatMap((folder) => [folder, ...modulesFolders(folder), ...placesAround(folder).values()]),
+    ...folders.flatMap((folder) => [folder, ...modulesFolders(folder), ...placesAround(folder).values()]),
     process.execPath,
   ].map((path) => futurePathOf(parseAbsolutePath(path)))
 
-/** This package, and the one that a program in the project finds. */
 const foldersOf = ({ workspace }: StartedProgram): readonly string[] => {
   const found = workspace === undefined ? undefined : placeOfPackage('cordon', workspace)
   return [...new Set([PACKAGE_FOLDER, ...(found === undefined ? [] : [realpathSync(found)])])]
 }
 
-const filesOfPackages = (started: StartedProgram): readonly OwnFile[] => {
-  const packages = foldersOf(started).flatMap((folder) => packagesFrom(folder))
+const filesOfPackages = (cores: readonly string[]): readonly OwnFile[] => {
+  const packages = cores.flatMap((folder) => packagesFrom(folder))
   const objects = packages.flatMap(({ name, folder }) =>
     isCheckout(name, folder) ? PARTS_OF_CHECKOUT.map((part) => join(folder, part)) : [folder],
   )
@@ -100,8 +106,8 @@ const filesOfPackages = (started: StartedProgram): readonly OwnFile[] => {
 /**
  * A command of pnpm is a script, which prefers a `node` beside it. Where a name is missing, a tool must not make one.
  */
-const filesOfNames = (started: StartedProgram): readonly OwnFile[] => {
-  const names = namesOf(started)
+const filesOfNames = (started: StartedProgram, folders: readonly string[]): readonly OwnFile[] => {
+  const names = namesOf(started, folders)
   const commands = names.filter((path) => !isLink(path)).map(futurePathOf)
   const nodes = commands.filter((path) => existsSync(path)).map((path) => join(dirname(path), 'node'))
   return [
@@ -142,9 +148,7 @@ const programFile = (path: string, program: 'object' | 'link'): OwnFile => ({
  * Neither may appear in a folder of the project that is nearer than the package, or in any if the project has none:
  * `npx cordon` would start it.
  */
-const namesOf = (started: StartedProgram): readonly AbsolutePath[] => {
-  const { startedAs, workspace } = started
-  const folders = foldersOf(started)
+const namesOf = ({ startedAs, workspace }: StartedProgram, folders: readonly string[]): readonly AbsolutePath[] => {
   const isPackage = (path: string) => existsSync(path) && folders.includes(realpathSync(path))
   const near = workspace === undefined ? [] : modulesFolders(workspace)
   const found = near.findIndex((modules) => isPackage(join(modules, 'cordon')))

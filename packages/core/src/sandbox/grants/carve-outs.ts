@@ -42,18 +42,16 @@ export const surveyCarveOuts = (boundary: Boundary, granted: readonly RealObject
   }
 }
 
-export const carvedLinksOf = ({ write }: Pick<Boundary, 'write'>): readonly AbsolutePath[] => linksIn(write)
-
-/** The carved links whose targets are meant by no carve-out. */
-export const linksCarvedAlone = ({ write }: Pick<Boundary, 'write'>): readonly AbsolutePath[] => {
-  const others = linksIn(write.filter(isOfObject))
-  return linksIn(write.filter((pattern) => !isOfObject(pattern))).filter((path) => !others.includes(path))
-}
-
-const linksIn = (patterns: readonly PathPattern[]): readonly AbsolutePath[] =>
-  patterns
+export const carvedLinksOf = ({ write }: Pick<Boundary, 'write'>): readonly AbsolutePath[] =>
+  write
     .filter(({ negated, kind, base }) => negated && kind === 'literal' && objectAt(base) === 'link')
     .map(({ base }) => `${futurePathOf(parentOf(base))}${base.slice(base.lastIndexOf('/'))}` as AbsolutePath)
+
+/** The carved links whose targets are meant by no carve-out. */
+export const linksCarvedAlone = (boundary: Pick<Boundary, 'write'>): readonly AbsolutePath[] => {
+  const withTargets = carvedLinksOf({ write: boundary.write.filter(isOfObject) })
+  return carvedLinksOf(boundary).filter((path) => !withTargets.includes(path))
+}
 
 interface Carved extends RealObject {
   /** Readability is judged by this path: `dir/**` covers the contents of the folder, not the folder. */
