@@ -68,13 +68,20 @@ static void moved_aside(struct watcher *watcher, const struct watch_order *order
 		known->seen = order->territory->turn;
 }
 
+/* When the call began, no link was on the way to what is carved out. One that is there now was made to lead to it. */
+static bool leads_to_carved_out(const struct watch_order *order, const char *path)
+{
+	return has_carve_out_in(order, path) && kind_at(order->territory, path) == 'l';
+}
+
 /* What appeared there must be removed, for this call. */
 static bool minds(const struct names *names, const struct watch_order *order, const char *path, bool is_protected)
 {
 	bool unwanted = is_guarded_link(order, path) ||
 			(is_protected && must_not_appear(names, order, path, kind_at(order->territory, path)));
 
-	return (is_carved_out(order, path) || (unwanted && !link_is_unchanged(order->territory, path))) &&
+	return (is_carved_out(order, path) || leads_to_carved_out(order, path) ||
+		(unwanted && !link_is_unchanged(order->territory, path))) &&
 	       !was_sealed(order, path) && !is_sealed_object(order, path);
 }
 
@@ -122,7 +129,7 @@ static bool remove_for(struct watcher *watcher, struct watch_order *order, const
 static void tell_if_disturbed(const struct watch_order *order, const char *path, bool is_protected)
 {
 	if ((is_protected && !is_exempt(order, path) && !find(&order->territory->found, path)) ||
-	    is_carved_out(order, path))
+	    is_carved_out(order, path) || leads_to_carved_out(order, path))
 		tell(order, REPLACED, path, NULL);
 }
 
@@ -142,6 +149,32 @@ static bool on_appearance(struct territory *territory, const char *path, bool is
 	return false;
 }
 
+/* The first link on the way to what is carved out, or that itself. */
+static void first_made_of(const struct watch_order *order, const char *carved, char *made, size_t room)
+{
+	for (const char *end = strchr(carved, '/'); end; end = strchr(end + 1, '/')) {
+		snprintf(made, room, "%.*s", (int)(end - carved), carved);
+		if (kind_at(order->territory, made) == 'l')
+			return;
+	}
+	snprintf(made, room, "%s", carved);
+}
+
+/* At once too: what is carved out may be loaded as soon as it has its name, and a folder brings it along. */
+static void on_brought(struct territory *territory, const char *folder, void *context)
+{
+	char made[PATH_MAX];
+
+	for (struct watch_order *order = ((struct watcher *)context)->orders; order; order = order->next)
+		for (size_t i = 0; order->territory == territory && i < order->word_count; i++) {
+			if (order->words[i][0] != '!' || !lies_in(order->words[i] + 1, folder))
+				continue;
+			first_made_of(order, order->words[i] + 1, made, sizeof made);
+			if (kind_at(territory, made))
+				on_appearance(territory, made, false, context);
+		}
+}
+
 /* By the watcher of another host, for a call of its own. */
 static void on_set_aside(struct territory *territory, const char *path, const char *aside, void *context)
 {
@@ -151,7 +184,8 @@ static void on_set_aside(struct territory *territory, const char *path, const ch
 void refresh(struct watcher *watcher, struct territory *territory, enum thoroughness how)
 {
 	refresh_territory(territory, how,
-			  &(struct observer){ &watcher->names, on_appearance, on_replacement, on_set_aside, watcher });
+			  &(struct observer){ &watcher->names, on_appearance, on_brought, on_replacement, on_set_aside,
+					      watcher });
 }
 
 struct disarming {
@@ -232,22 +266,13 @@ static void look_at_found(struct watcher *watcher, struct watch_order *order, co
 	}
 }
 
-/*
- * What was carved out before it existed. No link was on the way to it when the call began: one that is there now was
- * made to lead to it, and is removed.
- */
+/* What was carved out before it existed. */
 static void remove_carved_out(struct watcher *watcher, struct watch_order *order, const char *path)
 {
-	char part[PATH_MAX];
+	char made[PATH_MAX];
 
-	for (const char *end = strchr(path, '/'); end; end = strchr(end + 1, '/')) {
-		snprintf(part, sizeof part, "%.*s", (int)(end - path), path);
-		if (kind_at(order->territory, part) == 'l') {
-			remove_for(watcher, order, part);
-			return;
-		}
-	}
-	remove_for(watcher, order, path);
+	first_made_of(order, path, made, sizeof made);
+	remove_for(watcher, order, made);
 }
 
 void look_at_what_is_left(struct watcher *watcher, struct watch_order *order)

@@ -32,6 +32,14 @@ bool is_carved_out(const struct watch_order *order, const char *path)
 	return has_word(order, '!', path);
 }
 
+bool has_carve_out_in(const struct watch_order *order, const char *path)
+{
+	for (size_t i = 0; i < order->word_count; i++)
+		if (order->words[i][0] == '!' && lies_in(order->words[i] + 1, path))
+			return true;
+	return false;
+}
+
 bool is_carved_link(const struct watch_order *order, const char *path)
 {
 	return has_word(order, '@', path);

@@ -20,6 +20,8 @@ void add_word(struct watch_order *order, const char *word);
 bool is_exempt(const struct watch_order *order, const char *path);
 /* Carved out by the policy before it existed. */
 bool is_carved_out(const struct watch_order *order, const char *path);
+/* Something that is carved out lies in the folder at this path, or would lie there. */
+bool has_carve_out_in(const struct watch_order *order, const char *path);
 /* A link that the policy carves out. */
 bool is_carved_link(const struct watch_order *order, const char *path);
 /* Without what it leads to. */

@@ -104,6 +104,9 @@ static void explore(struct territory *territory, const char *from)
 		look_into(territory, folders.list[i], &folders);
 	}
 	free_paths(&folders);
+	/* Now that all of it is watched. */
+	if (territory->turn != 1)
+		territory->observer->brought(territory, from, territory->observer->context);
 }
 
 /* A sealed file that somebody else gives another name is open to the tool by that. */

@@ -19,6 +19,8 @@ struct observer {
 	const struct names *names;
 	/* A protected or carved-out name was created or moved in. True when it is no longer there. */
 	bool (*appeared)(struct territory *territory, const char *path, bool is_protected, void *context);
+	/* A folder was made or moved in. Only protected names of what came with it appear. */
+	void (*brought)(struct territory *territory, const char *folder, void *context);
 	/* Something was removed, moved or put at a name that is remembered, or that is a folder's. */
 	void (*replaced)(struct territory *territory, const char *path, void *context);
 	/* Something with this name was moved aside, and not by us. */
