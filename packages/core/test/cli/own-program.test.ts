@@ -163,6 +163,49 @@ if [ -x "$basedir/node" ]; then exec "$basedir/node" ${program}; else exec node 
     expect([status === 0, twin.status === 0]).toEqual([false, true])
   })
 
+  test('node cannot be made beside the command, whose folder may stand first in PATH', () => {
+    const prefix = join(root, `prefix-${form}`)
+    const started = [installPackage(join(prefix, 'lib'))]
+    mkdirSync(join(prefix, 'bin'))
+    symlinkSync('../lib/node_modules/cordon/bin/cordon.js', join(prefix, 'bin', 'cordon'))
+    for (const [line, command] of [
+      ['echo planted > bin/node', join(prefix, 'bin', 'cordon')],
+      ['echo planted > lib/node_modules/.bin/node', started[0] ?? ''],
+    ] as const)
+      expect(run(form, line, [command], prefix).status).toBe(125)
+    const twin = run(form, 'echo other > bin/other; echo other > lib/node', [join(prefix, 'bin', 'cordon')], prefix)
+    expect([existsSync(join(prefix, 'bin', 'node')), twin.status]).toEqual([false, 0])
+  })
+
+  test('a package that a linked one would load cannot be made', IN_MATRIX, () => {
+    const own = join(root, `npm-link-${form}`)
+    const linked = join(root, `source-${form}`, 'mcp')
+    const started = [installPackage(own)]
+    const place = join(own, 'node_modules', '@cordon', 'mcp')
+    mkdirSync(join(dirname(linked), 'node_modules'), { recursive: true })
+    renameSync(place, linked)
+    symlinkSync(linked, place)
+    const { dependencies } = JSON.parse(readFileSync(join(linked, 'package.json'), 'utf8')) as {
+      readonly dependencies: Readonly<Record<string, string>>
+    }
+    const [needed = ''] = Object.keys(dependencies)
+    const modules = join(dirname(linked), 'node_modules')
+    run(form, `mkdir -p ${needed}`, started, modules)
+    const isMade = existsSync(join(modules, needed))
+    const twin = run(form, 'mkdir left-pad', started, modules)
+    expect({ needed: needed !== '', isMade, twin: twin.status }).toEqual({ needed: true, isMade: false, twin: 0 })
+  })
+
+  test('a package of its name that needs very many others holds up no command', IN_MATRIX, () => {
+    const other = join(root, 'other')
+    const needs = Object.fromEntries(Array.from({ length: 100_000 }, (_, at) => [`package-${String(at)}`, '*']))
+    mkdirSync(join(other, 'node_modules', 'cordon'), { recursive: true })
+    writeFileSync(join(other, 'node_modules', 'cordon', 'package.json'), JSON.stringify({ dependencies: needs }))
+    const { status, stdout } = run(form, 'echo made > made; cat made', [command], other)
+    rmSync(other, { recursive: true })
+    expect({ status, stdout }).toEqual({ status: 0, stdout: 'made\n' })
+  })
+
   test('a package that Cordon would load cannot be made where a link of its scope leads', () => {
     const elsewhere = join(root, `elsewhere-${form}`)
     const own = join(root, `scoped-${form}`)
@@ -228,6 +271,35 @@ if [ -x "$basedir/node" ]; then exec "$basedir/node" ${program}; else exec node 
     rmSync(other, { recursive: true })
     expect({ isMade, twin: twin.status }).toEqual({ isMade: false, twin: 0 })
     expect(stderr).toContain('npx cordon would start it: install it outside of a cell')
+  })
+
+  // Only the end of the call by Cordon ends the wait.
+  test.each([
+    ['in a folder that is moved', 'mkdir -p made/.bin; echo planted > made/.bin/cordon; mv made node_modules'],
+    ['behind a link', 'mkdir -p made/.bin; echo planted > made/.bin/cordon; ln -s made node_modules'],
+    ['behind a moved link', 'mkdir -p made moved; touch made/cordon; ln -s ../made moved/.bin; mv moved node_modules'],
+  ])('its command is not there for a moment, %s', (_, line) => {
+    const other = join(root, 'other')
+    mkdirSync(other)
+    const { status, stdout } = run(form, `${line}; sleep 60; cat node_modules/.bin/cordon`, [command], other)
+    const isMade = existsSync(join(other, 'node_modules', '.bin', 'cordon'))
+    const twin = run(form, 'mkdir -p left/pad; mv left other; ln -s other link; cat link/pad/x', [command], other)
+    rmSync(other, { recursive: true })
+    expect({ status, stdout, isMade, twin: twin.status }).toEqual({ status: 125, stdout: '', isMade: false, twin: 1 })
+  })
+
+  test.each([
+    ['a file', 'echo > node_modules'],
+    ['a link to itself', 'mkdir node_modules; ln -s cordon node_modules/cordon'],
+    ['a closed folder', 'mkdir node_modules; chmod 000 node_modules'],
+  ])('%s where packages are looked for holds up nothing', (_, line) => {
+    const other = join(root, 'other')
+    const inner = join(other, 'inner')
+    mkdirSync(inner, { recursive: true })
+    run(form, `cd inner; ${line}`, [command], other)
+    const { status, stdout } = run(form, 'echo made > made; cat made', [command], inner)
+    rmSync(other, { recursive: true })
+    expect({ status, stdout }).toEqual({ status: 0, stdout: 'made\n' })
   })
 
   test('a pipe in place of the manifest of a package in the project holds up nothing', () => {

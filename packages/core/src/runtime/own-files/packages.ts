@@ -1,9 +1,18 @@
 // The packages that a package loads, found as Node finds them. Nothing is looked at twice: a start looks at a hundred.
-import { realpathSync, statSync } from 'node:fs'
+import { realpathSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { basename, dirname, join } from 'node:path'
 
-import { NAMES_AROUND, isCheckout, jsonOfFile, linkStatusAt, placesAround } from '../../platform/index.js'
+import { bug } from '../../errors/index.js'
+import {
+  NAMES_AROUND,
+  PACKAGE_FOLDER,
+  isCheckout,
+  jsonOfFile,
+  linkStatusAt,
+  placesAround,
+  statusAt,
+} from '../../platform/index.js'
 import { parseAbsolutePath } from '../../policy/index.js'
 
 import { linksOnTheWay } from './links-on-the-way.js'
@@ -18,6 +27,12 @@ const LOADED_PEERS: Readonly<Record<string, readonly string[]>> = {
 const TYPES = '@types/'
 /** `require('NAME')` prefers a file of these names to the folder of a package without `exports`. */
 const FILE_ENDINGS = ['.js', '.json', '.node']
+
+/**
+ * How many needs are followed. All packages of Cordon have about eighty together. In a project anybody may have made a
+ * package of this name, which needs any number.
+ */
+const MOST_NEEDS = { needed: 5_000, all: 500 } as const
 
 /** One installed package, by its real folder. */
 export interface InstalledPackage {
@@ -34,6 +49,7 @@ export interface InstalledPackage {
 /** A package with everything that it loads, each folder once. `needed`: without the packages that are optional. */
 export const packagesFrom = (folder: string, which: 'needed' | 'all' = 'all'): readonly InstalledPackage[] => {
   const known = new Map<string, InstalledPackage>()
+  let followed = 0
   const manifestAt = remembered((at) => (jsonOfFile(join(at, 'package.json')) ?? {}) as Manifest)
   const placeAt: PlaceAt = remembered((path) => lookAt(path, placeAt))
   const take = (name: string, { real, links }: Place): InstalledPackage => {
@@ -46,6 +62,8 @@ export const packagesFrom = (folder: string, which: 'needed' | 'all' = 'all'): r
     const folders = modulesFolders(real)
     const isClosed = !isCheckout(name, real)
     for (const needed of namesNeeded(manifestAt(real), which)) {
+      followed += 1
+      if (followed > MOST_NEEDS[which]) break
       const at = folders.findIndex((modules) => placeAt(join(modules, needed)) !== undefined)
       const place = at < 0 ? undefined : placeAt(join(folders[at] ?? '/', needed))
       const passed = at < 0 ? [...folders, ...foldersOfUser()] : folders.slice(0, at)
@@ -71,6 +89,7 @@ export const packagesFrom = (folder: string, which: 'needed' | 'all' = 'all'): r
     return one
   }
   take(manifestAt(folder).name ?? 'cordon', placeAt(folder) ?? { real: folder, links: [] })
+  if (followed > MOST_NEEDS[which] && folder === PACKAGE_FOLDER) bug('Cordon needs too many packages')
   return [...known.values()]
 }
 
@@ -135,7 +154,7 @@ interface Manifest {
 export const placeOfPackage = (name: string, from: string): string | undefined =>
   modulesFolders(from)
     .map((folder) => join(folder, name))
-    .find((place) => statSync(place, { throwIfNoEntry: false }) !== undefined)
+    .find((place) => statusAt(place) !== undefined)
 
 /** The folders `node_modules` in which Node looks, the nearest first. */
 export const modulesFolders = (from: string): readonly string[] => {

@@ -1,10 +1,10 @@
 // What Cordon itself runs from: its package, every package that it loads, the launcher, and Node. A tool that changes
 // one of them would run outside of every cell with the next start.
-import { existsSync, realpathSync } from 'node:fs'
+import { existsSync, readdirSync, realpathSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 
 import { fail } from '../../errors/index.js'
-import { PACKAGE_FOLDER, isCheckout, isLink, placesAround } from '../../platform/index.js'
+import { PACKAGE_FOLDER, ifSeen, isCheckout, isLink, placesAround } from '../../platform/index.js'
 import { isWithinPath, parseAbsolutePath } from '../../policy/index.js'
 import type { AbsolutePath, Boundary } from '../../policy/index.js'
 import { futurePathOf } from '../../sandbox/index.js'
@@ -75,11 +75,37 @@ const lookFor = (started: StartedProgram): Program => {
   return { folders, names: filesOfNames(started, folders), areas: areasOf(folders), packages: undefined }
 }
 
-const areasOf = (folders: readonly string[]): readonly AbsolutePath[] =>
-  [
-    ...folders.flatMap((folder) => [folder, ...modulesFolders(folder), ...placesAround(folder).values()]),
-    process.execPath,
-  ].map((path) => futurePathOf(parseAbsolutePath(path)))
+const MOST_AREAS = 1_000
+
+/** Where packages are looked for, and where the links in these folders lead: each of those has such folders too. */
+const areasOf = (cores: readonly string[]): readonly AbsolutePath[] => {
+  const areas = new Set<AbsolutePath>()
+  const waiting = [process.execPath, ...cores, ...cores.flatMap((folder) => [...placesAround(folder).values()])]
+  const isKnown = (path: AbsolutePath): boolean =>
+    areas.has(path) || (path !== '/' && isKnown(dirname(path) as AbsolutePath))
+  for (const place of waiting) {
+    // A tool may have made very many. Then every grant counts as one that reaches a package.
+    if (areas.size > MOST_AREAS) return [parseAbsolutePath('/')]
+    const real = futurePathOf(parseAbsolutePath(place))
+    if (isKnown(real)) continue
+    areas.add(real)
+    for (const modules of modulesFolders(real)) {
+      const folder = futurePathOf(parseAbsolutePath(modules))
+      if (areas.has(folder)) continue
+      areas.add(folder)
+      waiting.push(...linksIn(folder))
+    }
+  }
+  return [...areas]
+}
+
+/** What the packages of a folder lead to that are links, also those of a scope. */
+const linksIn = (modules: string): readonly string[] =>
+  (ifSeen(() => readdirSync(modules, { withFileTypes: true })) ?? []).flatMap((entry) => {
+    const path = join(modules, entry.name)
+    if (entry.isSymbolicLink()) return [path]
+    return entry.isDirectory() && entry.name.startsWith('@') ? linksIn(path) : []
+  })
 
 const foldersOf = ({ workspace }: StartedProgram): readonly string[] => {
   const found = workspace === undefined ? undefined : placeOfPackage('cordon', workspace)
@@ -104,12 +130,18 @@ const filesOfPackages = (cores: readonly string[]): readonly OwnFile[] => {
 }
 
 /**
- * A command of pnpm is a script, which prefers a `node` beside it. Where a name is missing, a tool must not make one.
+ * A command of pnpm is a script, which prefers a `node` beside it, and `npx` finds that too. Where a name is missing, a
+ * tool must not make one.
  */
-const filesOfNames = (started: StartedProgram, folders: readonly string[]): readonly OwnFile[] => {
-  const names = namesOf(started, folders)
+const filesOfNames = (program: StartedProgram, folders: readonly string[]): readonly OwnFile[] => {
+  const names = namesOf(program, folders)
   const commands = names.filter((path) => !isLink(path)).map(futurePathOf)
-  const nodes = commands.filter((path) => existsSync(path)).map((path) => join(dirname(path), 'node'))
+  // Its folder may stand first in PATH.
+  const started = [...commands.filter((path) => existsSync(path)), ...names.filter(isLink)]
+  const nodes = started
+    .map((path) => futurePathOf(parseAbsolutePath(dirname(path))))
+    .filter((folder) => basename(folder) !== 'node_modules')
+    .map((folder) => join(folder, 'node'))
   return [
     ...commands.map((path) => nameFile(path, 'npx cordon would start it')),
     ...nodes.map((path) => nameFile(path, 'the command of Cordon would start it')),
