@@ -45,7 +45,7 @@ export const decide = async (asked: HookRequest): Promise<Verdict> => {
   const workspace = given.values.get('workspace')?.[0] ?? call.workspace
   if (workspace?.startsWith('/') !== true)
     throw unreadable(agent.name, 'does not say which folder is the project; install the hook with --project')
-  const options = runOptions(given, workspace, environment)
+  const options = runOptions(agent.name, given, workspace, environment)
   const order = await orderOf(options, call, environment)
   requireNarrowWorkspace(agent, order)
   const problem = shell === undefined ? undefined : agent.cellProblem?.(message)
@@ -53,7 +53,7 @@ export const decide = async (asked: HookRequest): Promise<Verdict> => {
   const evaluation = await evaluate(asked, order)
   const { decision } = evaluation
   const inCell = (session?: string): string | undefined =>
-    shell === undefined ? undefined : rewritten(agent.name, options, shell, session)
+    shell === undefined ? undefined : rewritten(options, shell, session)
   switch (evaluation.kind) {
     case 'permitted':
       return { kind: 'run', command: inCell(), isAllowed: decision.decision_source === 'rule' }

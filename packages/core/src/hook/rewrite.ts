@@ -21,7 +21,12 @@ export const PASSED_ON = [...GRANTS, ...LIMITS, ...EGRESS]
 type RunOptions = Arguments['values']
 
 /** The options of the run that a shell command becomes: those of the hook, and its defaults. */
-export const runOptions = (given: Arguments, workspace: string, environment: Environment): RunOptions => {
+export const runOptions = (
+  agent: string,
+  given: Arguments,
+  workspace: string,
+  environment: Environment,
+): RunOptions => {
   const all = (name: string): readonly string[] => given.values.get(name) ?? []
   const options: readonly (readonly [string, readonly string[]])[] = [
     ['workspace', [workspace]],
@@ -30,6 +35,7 @@ export const runOptions = (given: Arguments, workspace: string, environment: Env
     ...PASSED_ON.map(({ name }) => [name, all(name)] as const),
     ['mode', [all('mode')[0] ?? DEFAULT_MODE]],
     ['rules', all('rules')],
+    ['agent', [agent]],
   ]
   return new Map(options.filter(([, values]) => values.length > 0))
 }
@@ -47,10 +53,10 @@ const defaultPolicies = (given: Arguments, workspace: string, environment: Envir
 }
 
 /** `session`: in which the person's answer to the agent's question is kept. */
-export const rewritten = (agent: string, options: RunOptions, command: string, session: string | undefined): string =>
+export const rewritten = (options: RunOptions, command: string, session: string | undefined): string =>
   [
     ...withoutSteering(ownWords()),
-    ...['run', ...wordsOf(options), '--agent', agent],
+    ...['run', ...wordsOf(options)],
     ...(session === undefined ? [] : ['--session', session]),
     ...['--', ...commandWords(command)],
   ]

@@ -37,7 +37,7 @@ export const optionsError = async (tried: Tried): Promise<CordonError | undefine
 const tryOptions = async ({ agent, words, folder, environment }: Tried): Promise<void> => {
   const given = parseScattered(words, HOOK_HELP, 'cordon hook')
   const workspace = given.values.get('workspace')?.[0] ?? folder
-  const values = new Map([...runOptions(given, workspace, environment), ['cwd', [workspace]]])
+  const values = new Map([...runOptions(agent.name, given, workspace, environment), ['cwd', [workspace]]])
   const order = await parseRun({ switches: new Set(), values, rest: ['true'] }, environment)
   requireNarrowWorkspace(agent, order)
   await withLog(openRunLog(environment, order.home), (audit) => {

@@ -18,6 +18,8 @@ type Sources = ReadonlyMap<string, SecretSource>
 interface SecretWords {
   /** `--secret ID=SOURCE` */
   readonly typed: readonly string[]
+  /** Where typed paths begin. Undefined: the words are kept in the settings of another program. */
+  readonly folder: string | undefined
   /** The folder of `secrets.yaml`. */
   readonly configFolder: string
   readonly environment: Environment
@@ -36,6 +38,7 @@ export const secretSources = (policies: readonly LoadedPolicy[], words: SecretWo
   const typed = readTyped(
     words.typed,
     credentials.map(({ credential }) => credential.id),
+    words.folder,
   )
   const kept = credentials.some(({ credential: { id }, isVouched }) => isVouched && !typed.has(id))
     ? readKept(words.configFolder)
@@ -104,7 +107,7 @@ const ofVariable = ({ placeholder }: Credential, environment: SecretWords['envir
     ? undefined
     : { kind: 'environment', name: placeholder.name }
 
-const readTyped = (typed: readonly string[], known: readonly string[]): Sources =>
+const readTyped = (typed: readonly string[], known: readonly string[], folder: string | undefined): Sources =>
   new Map(
     typed.map((text) => {
       const [, id = '', source = ''] = /^([^=]+)=(.+)$/s.exec(text) ?? []
@@ -125,7 +128,7 @@ const readTyped = (typed: readonly string[], known: readonly string[]): Sources 
                 : `there are: ${[...new Set(known)].join(', ')}`,
         })
       }
-      return [id, parseSecretSource(id, source)]
+      return [id, parseSecretSource(id, source, folder)]
     }),
   )
 
@@ -151,7 +154,7 @@ const readKept = (folder: string): Sources => {
           found: 'not a text',
           hint: `write it like ${id}: env:MY_TOKEN`,
         })
-      return [id, parseSecretSource(id, source, node.locate([id]))]
+      return [id, parseSecretSource(id, source, undefined, node.locate([id]))]
     }),
   )
 }

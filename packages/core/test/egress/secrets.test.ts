@@ -46,7 +46,7 @@ const host = (more: Partial<SecretHost> = {}): SecretHost => ({
 })
 const store = (source: string, more: Partial<SecretHost> = {}): SecretStore =>
   createSecretStore({
-    sources: new Map([['token', parseSecretSource('token', source.replace('DIR', folder))]]),
+    sources: new Map([['token', parseSecretSource('token', source.replace('DIR', folder), folder)]]),
     host: host(more),
   })
 const value = async (source: string, more?: Partial<SecretHost>): Promise<string> =>
@@ -96,10 +96,18 @@ describe('a secret comes from', () => {
   test.each(['ghp_realvalue', 'env:', 'env:A B', 'command:', 'keyring:x', 'vault:a#b', 'http://x'])(
     'a source in a known form, which %j is not, and the error does not quote it',
     (text) => {
-      expect(() => parseSecretSource('token', text)).toThrow('the source of the credential "token" is invalid')
-      expect(() => parseSecretSource('token', text)).not.toThrow('realvalue')
+      expect(() => parseSecretSource('token', text, folder)).toThrow('the source of the credential "token" is invalid')
+      expect(() => parseSecretSource('token', text, folder)).not.toThrow('realvalue')
     },
   )
+
+  test('a place that does not depend on the folder, if the source is kept for all projects', () => {
+    for (const text of ['file:token', 'file:./token', 'command:./get.sh', 'command:bin/get.sh'])
+      expect(() => parseSecretSource('token', text, undefined)).toThrow('needs an absolute path')
+    expect(parseSecretSource('token', 'file:/a/token', undefined)).toEqual({ kind: 'file', path: '/a/token' })
+    expect(parseSecretSource('token', 'command:pass show it', undefined)).toMatchObject({ folder: '/' })
+    expect(parseSecretSource('token', 'command:./get.sh', '/a')).toMatchObject({ argv: ['/a/get.sh'], folder: '/a' })
+  })
 })
 
 describe('Vault', () => {

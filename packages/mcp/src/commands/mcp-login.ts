@@ -1,5 +1,4 @@
 // `cordon mcp login | logout`.
-import { resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 
 import { parseSecretSource } from 'cordon/egress'
@@ -84,10 +83,11 @@ const clientIn = ({ values }: Arguments): Parameters<typeof beginLogin>[0]['clie
 
 /** Read again for each renewal, in any folder. */
 const keptSource = (text: string): string => {
-  const source = parseSecretSource(CLIENT_SECRET, text)
+  const isFile = text.startsWith('file:')
+  const source = parseSecretSource(CLIENT_SECRET, text, isFile ? process.cwd() : undefined)
   if (source.kind === 'login' || source.kind === 'store')
     throw usage(`--client-secret cannot come from ${source.kind}:`, COMMAND)
-  return source.kind === 'file' ? `file:${resolve(source.path)}` : text
+  return source.kind === 'file' ? `file:${source.path}` : text
 }
 
 const scopesIn = ({ values }: Arguments): readonly string[] =>

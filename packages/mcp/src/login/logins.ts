@@ -19,7 +19,11 @@ export const loginPlaceOf = (environment: Environment, { pins, authorities }: Eg
   folder: folderOf(environment),
   network: { pins, authorities },
   readSource: async (text) => {
-    const { bytes } = await readSecret(CLIENT_SECRET, parseSecretSource(CLIENT_SECRET, text), secretHostOf(environment))
+    const { bytes } = await readSecret(
+      CLIENT_SECRET,
+      parseSecretSource(CLIENT_SECRET, text, undefined),
+      secretHostOf(environment),
+    )
     return bytes.toString('utf8')
   },
 })

@@ -55,7 +55,7 @@ export const prepareServer = async (
 ): Promise<PreparedServer> => {
   const { transport } = server
   const words = wordsFor(server, transport.kind === 'remote' ? withoutGrants(given) : given)
-  const order = await parseRun(words, environment)
+  const order = await parseRun(words, environment, 'kept')
   const { wall: timeout, ...limits } = order.policy.limits
   const policiesOf = ({ transport: by }: ChosenServer) => (by.kind === 'remote' ? [by.remote.policy] : policies)
   const typed = { ...order.policy, limits }

@@ -1,6 +1,5 @@
 import { constants } from 'node:fs'
 import { open } from 'node:fs/promises'
-import { resolve } from 'node:path'
 
 import { codeOf, fail } from '../../errors/index.js'
 
@@ -14,6 +13,7 @@ export interface SecretHost {
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly run: (
     argv: readonly string[],
+    folder: string,
   ) => Promise<
     | { readonly kind: 'exited'; readonly status: number; readonly output: Buffer }
     | { readonly kind: 'failed'; readonly problem: string }
@@ -70,14 +70,14 @@ const readFrom = async (
     case 'file':
       return { bytes: await readFile(source.path, missing) }
     case 'command':
-      return { bytes: await outputOf(source.argv, host, `${describeSource(source)} failed`, missing) }
+      return { bytes: await outputOf(source.argv, source.folder, host, `${describeSource(source)} failed`, missing) }
     case 'keyring': {
       const argv =
         host.platform === 'darwin'
           ? ['security', 'find-generic-password', '-w', '-s', source.service, '-a', source.account]
           : ['secret-tool', 'lookup', 'service', source.service, 'account', source.account]
       const fix = storingCommand(source, host.platform)
-      return { bytes: await outputOf(argv, host, `${describeSource(source)} is not there`, missing, fix) }
+      return { bytes: await outputOf(argv, '/', host, `${describeSource(source)} is not there`, missing, fix) }
     }
     case 'vault':
       if (host.vault === undefined)
@@ -108,12 +108,13 @@ const storingCommand = ({ service, account }: Extract<SecretSource, { kind: 'key
 
 const outputOf = async (
   argv: readonly string[],
+  folder: string,
   host: SecretHost,
   problem: string,
   missing: Missing,
   fix?: string,
 ): Promise<Buffer> => {
-  const outcome = await host.run(argv)
+  const outcome = await host.run(argv, folder)
   const program = argv[0] ?? ''
   if (outcome.kind === 'failed')
     throw missing(
@@ -128,9 +129,7 @@ const outputOf = async (
   return outcome.output
 }
 
-const readFile = async (named: string, missing: Missing): Promise<Buffer> => {
-  // Errors name the absolute path: a relative one does not say which folder is meant.
-  const path = resolve(named)
+const readFile = async (path: string, missing: Missing): Promise<Buffer> => {
   try {
     // Does not wait for a pipe. A device has no end.
     const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)

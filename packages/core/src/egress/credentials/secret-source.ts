@@ -1,10 +1,13 @@
+import { resolve } from 'node:path'
+
 import { fail } from '../../errors/index.js'
 
 /** The source of a secret. The operator names it, never a policy. */
 export type SecretSource =
   | { readonly kind: 'environment'; readonly name: string }
   | { readonly kind: 'file'; readonly path: string }
-  | { readonly kind: 'command'; readonly argv: readonly string[] }
+  /** `folder`: in which it runs. */
+  | { readonly kind: 'command'; readonly argv: readonly string[]; readonly folder: string }
   | { readonly kind: 'keyring'; readonly service: string; readonly account: string }
   /** The key/value store of Vault, version 2. */
   | { readonly kind: 'vault'; readonly mount: string; readonly path: string; readonly field: string }
@@ -17,9 +20,15 @@ export type SecretSource =
 
 /**
  * `env:NAME`, `file:PATH`, `command:PROGRAM ARGUMENTS`, `keyring:SERVICE/ACCOUNT`, `vault:MOUNT/PATH#FIELD`,
- * `store:TEAM/NAME`, `login:URL`. `place`: the line of a file that has it.
+ * `store:TEAM/NAME`, `login:URL`. `folder`: where relative paths begin, and where the program runs. Undefined for a
+ * source that is kept: a project must not decide what it means. `place`: the line of a file that has it.
  */
-export const parseSecretSource = (credential: string, text: string, place?: string): SecretSource => {
+export const parseSecretSource = (
+  credential: string,
+  text: string,
+  folder: string | undefined,
+  place?: string,
+): SecretSource => {
   const invalid = (problem: string): Error =>
     fail('secret-source-invalid', { credential, problem: place === undefined ? problem : `${place}: ${problem}` })
   const [, scheme = '', rest = ''] = /^([a-z]+):(.*)$/s.exec(text) ?? []
@@ -28,16 +37,26 @@ export const parseSecretSource = (credential: string, text: string, place?: stri
     if (found === null) throw invalid(`${scheme}: is followed by ${expected}`)
     return found.slice(1)
   }
+  const absolute = (path: string): string => {
+    if (!path.startsWith('/') && folder === undefined)
+      throw invalid(
+        `it is kept for all projects, so its ${scheme === 'file' ? 'file' : 'program'} needs an absolute path`,
+      )
+    return resolve(folder ?? ROOT, path)
+  }
   switch (scheme) {
     case 'env':
       parts(/^[A-Za-z_]\w*$/, 'the name of a variable')
       return { kind: 'environment', name: rest }
     case 'file':
       parts(/./s, 'a path')
-      return { kind: 'file', path: rest }
-    case 'command':
+      return { kind: 'file', path: absolute(rest) }
+    case 'command': {
       parts(/\S/, 'a program and its arguments')
-      return { kind: 'command', argv: rest.split(/\s+/).filter((word) => word !== '') }
+      const [program = '', ...words] = rest.split(/\s+/).filter((word) => word !== '')
+      const argv = [program.includes('/') ? absolute(program) : program, ...words]
+      return { kind: 'command', argv, folder: folder ?? ROOT }
+    }
     case 'keyring': {
       const [service = '', account = ''] = parts(/^([^/]+)\/(.+)$/s, 'SERVICE/ACCOUNT')
       return { kind: 'keyring', service, account }
@@ -60,6 +79,8 @@ export const parseSecretSource = (credential: string, text: string, place?: stri
       throw invalid('it does not begin with env:, file:, command:, keyring:, vault:, store: or login:')
   }
 }
+
+const ROOT = '/'
 
 /** In words that may be shown. */
 export const describeSource = (source: SecretSource): string => {

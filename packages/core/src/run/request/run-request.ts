@@ -47,7 +47,12 @@ export interface RunOrder {
 
 const COMMAND = 'cordon run'
 
-export const parseRun = async (given: Arguments, environment: Environment): Promise<RunOrder> => {
+/** `words`: `kept` ones stand in the settings of another program, which uses them in many folders. */
+export const parseRun = async (
+  given: Arguments,
+  environment: Environment,
+  words: 'typed' | 'kept' = given.values.has('agent') ? 'kept' : 'typed',
+): Promise<RunOrder> => {
   const first = (name: string): string | undefined => given.values.get(name)?.[0]
   const all = (name: string): readonly string[] => given.values.get(name) ?? []
   if (given.rest.length === 0)
@@ -93,6 +98,7 @@ export const parseRun = async (given: Arguments, environment: Environment): Prom
     secrets: needsSecrets
       ? (await import('../../settings/secret-sources.js')).secretSources(files, {
           typed: all('secret'),
+          folder: words === 'typed' ? here : undefined,
           configFolder,
           environment,
           policy,

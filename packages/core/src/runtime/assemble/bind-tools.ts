@@ -122,7 +122,7 @@ const ownFilesOf = (options: CordonOptions, sources: BoundTools['sources'], { ho
   return [
     ...(registry?.ownFiles ?? []),
     ...engineFiles(environment ?? {}, containers?.socket),
-    ...credentialFiles(sources, { folder: process.cwd(), home, searchPath: environment?.['PATH'] }),
+    ...credentialFiles(sources, { home, searchPath: environment?.['PATH'] }),
     ...userFiles(environment ?? {}, home, configFolder),
     ...namedFiles(
       tools.flatMap(({ policyFile }) => policyFile ?? []),

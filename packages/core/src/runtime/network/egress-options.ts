@@ -53,7 +53,12 @@ export const refuseSlips = (
 }
 
 export const sourcesOf = (secrets: Readonly<Record<string, string>>): ReadonlyMap<string, SecretSource> =>
-  new Map(Object.entries(secrets).map(([credential, text]) => [credential, parseSecretSource(credential, text)]))
+  new Map(
+    Object.entries(secrets).map(([credential, text]) => [
+      credential,
+      parseSecretSource(credential, text, process.cwd()),
+    ]),
+  )
 
 export const pinsOf = (pins: Readonly<Record<string, readonly string[]>>): ReadonlyMap<string, readonly IpAddress[]> =>
   new Map(Object.entries(pins).map(([name, addresses]) => [nameOf(name), addresses.map(addressOf)]))

@@ -33,7 +33,7 @@ export const secretHostOf = (
   stored?: SecretHost['stored'],
 ): SecretHost => ({
   environment,
-  run: (argv) => runOnHost(argv, environment),
+  run: (argv, folder) => runOnHost(argv, environment, folder),
   platform: PLATFORM.name,
   vault,
   stored,

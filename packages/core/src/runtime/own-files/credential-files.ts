@@ -1,5 +1,5 @@
 // The files that hold the values of credentials. secret-settings.ts keeps variables from tools.
-import { basename, join, resolve } from 'node:path'
+import { basename, delimiter, join, resolve } from 'node:path'
 
 import type { SecretSource } from '../../egress/index.js'
 import { statusAt } from '../../platform/index.js'
@@ -8,8 +8,6 @@ import { lookUp } from '../../sandbox/index.js'
 import type { OwnFile } from './own-file.js'
 
 export interface CredentialPlaces {
-  /** Where relative paths begin. */
-  readonly folder: string
   readonly home: string
   /** Where programs are looked up. */
   readonly searchPath: string | undefined
@@ -30,16 +28,16 @@ export const credentialFiles = (
     })),
   )
 
-const filesOf = (source: SecretSource, { folder, home, searchPath }: CredentialPlaces): readonly string[] => {
+const filesOf = (source: SecretSource, { home, searchPath = '' }: CredentialPlaces): readonly string[] => {
   switch (source.kind) {
     case 'file':
-      return [resolve(folder, source.path)].filter((path) => kindOf(path) !== 'other')
+      return [source.path].filter((path) => kindOf(path) !== 'other')
     case 'command': {
-      const [program = '', ...words] = source.argv
-      const found = program.includes('/') ? resolve(folder, program) : lookUp(program, searchPath ?? '')
+      const { argv, folder } = source
+      const [program = '', ...words] = argv
       // The program runs outside of every cell, so no tool may change it or its files.
       return [
-        ...(found === undefined ? [] : [found]),
+        ...placesOf(program, searchPath, folder),
         ...words
           .flatMap(pathsIn)
           .map((word) => resolve(folder, word))
@@ -49,8 +47,9 @@ const filesOf = (source: SecretSource, { folder, home, searchPath }: CredentialP
     }
     case 'vault':
       return [join(home, VAULT_TOKEN)]
-    case 'environment':
     case 'keyring':
+      return placesOf(KEYRING, searchPath, '/')
+    case 'environment':
     case 'store':
     case 'given':
     // In the state folder, which no tool reaches.
@@ -59,6 +58,15 @@ const filesOf = (source: SecretSource, { folder, home, searchPath }: CredentialP
   }
 }
 
+/** The program, and where it would be found before: no tool may make it there. */
+const placesOf = (program: string, searchPath: string, folder: string): readonly string[] => {
+  if (program.includes('/')) return [program]
+  const folders = searchPath.split(delimiter).map((each) => resolve(folder, each))
+  const found = folders.findIndex((each) => lookUp(program, each) !== undefined)
+  return folders.slice(0, found < 0 ? folders.length : found + 1).map((each) => join(each, program))
+}
+
+const KEYRING = 'secret-tool'
 const VAULT = 'vault'
 /** Where Vault's own program keeps its token. */
 const VAULT_TOKEN = '.vault-token'

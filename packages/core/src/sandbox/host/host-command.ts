@@ -14,10 +14,11 @@ const MAX_BYTES = 1 << 20
 export const runOnHost = (
   argv: readonly string[],
   environment: Readonly<Record<string, string | undefined>>,
+  cwd = '/',
 ): Promise<HostCommandOutcome> =>
   new Promise((resolve) => {
     const [program = '', ...words] = argv
-    const child = spawn(program, words, { stdio: ['ignore', 'pipe', 'ignore'], env: { ...environment } })
+    const child = spawn(program, words, { stdio: ['ignore', 'pipe', 'ignore'], env: { ...environment }, cwd })
     const pieces: Buffer[] = []
     let length = 0
     let problem: string | undefined
