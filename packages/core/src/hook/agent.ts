@@ -76,6 +76,8 @@ export interface AgentSettings {
   readonly edit: (text: string, path: string, change: HookChange) => string
   /** The installed command. Undefined if there is none. */
   readonly find: (text: string, path: string) => string | undefined
+  /** Whether everything of the hook in a text is as it was installed: the agent may not call another entry. */
+  readonly isAsInstalled: (text: string, path: string, command: string) => boolean
 }
 
 /** An installed hook, and where its agent is started. */

@@ -1,5 +1,6 @@
 // Edits settings of agents in JSON with comments: adds the hook to a list of the file, or removes it. Everything else
 // in the file stays as it is.
+import { isDeepStrictEqual } from 'node:util'
 
 import { fail, messageOf } from '../errors/index.js'
 import { isMapping } from '../shapes/index.js'
@@ -27,7 +28,12 @@ interface AlsoSet {
   readonly isRemoved: boolean
 }
 
-export const hookList = ({ agent, lists, entry, also = [] }: HookList): Pick<AgentSettings, 'edit' | 'find'> => {
+export const hookList = ({
+  agent,
+  lists,
+  entry,
+  also = [],
+}: HookList): Pick<AgentSettings, 'edit' | 'find' | 'isAsInstalled'> => {
   const find: AgentSettings['find'] = (text, path) => {
     if (text.trim() === '') return undefined
     const settings = read(text, path)
@@ -37,6 +43,14 @@ export const hookList = ({ agent, lists, entry, also = [] }: HookList): Pick<Age
     })
     // One that is missing in one of its lists is not installed.
     return commands.includes(undefined) ? undefined : commands[0]
+  }
+  const isAsInstalled: AgentSettings['isAsInstalled'] = (text, path, command) => {
+    const settings = read(text, path)
+    return lists.every((list) =>
+      placesOf(settings, list, path, agent).every((at) =>
+        isDeepStrictEqual(valueAt(settings, [...list, at]), entry(command)),
+      ),
+    )
   }
   const edit: AgentSettings['edit'] = (given, path, change) => {
     let text = given.trim() === '' ? '{}\n' : given
@@ -70,7 +84,7 @@ export const hookList = ({ agent, lists, entry, also = [] }: HookList): Pick<Age
     }
     return text
   }
-  return { edit, find }
+  return { edit, find, isAsInstalled }
 }
 
 const isEmpty = (value: unknown): boolean =>

@@ -9,12 +9,12 @@ import { usage } from '../line/arguments.js'
 import type { Arguments, CommandLine, Environment } from '../line/arguments.js'
 import { STDOUT, writeText } from '../line/text/console-text.js'
 import { filesWithHook } from './in-force/installed-hooks.js'
-import { SHARED_LAUNCHER, copiesFor, copyProgram, launcherOf } from './program/copy-program.js'
+import { copiesFor, copyProgram, launcherOf } from './program/copy-program.js'
 import { scopeOption } from './agent.js'
 import type { Agent, Scope } from './agent.js'
 import { changeSettings, placeOf, scopeOf } from './change-settings.js'
 import { obstacleLines } from './check-hooks.js'
-import { installedCommand, sharedCommand } from './installed-command.js'
+import { commandToInstall, isSharedFile } from './command-to-install.js'
 import { droppedOptions, installedWords, optionsText } from './installed-options.js'
 import { PASSED_ON } from './rewrite.js'
 import { isOfFolder, optionsError } from './try-options.js'
@@ -22,16 +22,12 @@ import { isOfFolder, optionsError } from './try-options.js'
 export const installHook = async (agent: Agent, line: CommandLine): Promise<number> => {
   const { given, environment } = line
   const scope = scopeOf(given)
-  const isShared = scope === 'project' && agent.settings.isProjectShared === true
+  const isShared = isSharedFile(agent, scope)
   const options = optionsOf(given, isShared ? 'user' : scope)
   const path = placeOf(agent, scope, ['install', agent.name, ...scopeWords(scope), ...options], line)
   await refuseOptions(agent, options, scope, line)
   const dataFolder = copiesFor(scope, environment)
-  const words = ['hook', agent.name, ...options]
-  const again = `cordon hook install ${agent.name}${scopeOption(scope)}`
-  const command = isShared
-    ? sharedCommand(SHARED_LAUNCHER, words, again)
-    : installedCommand([launcherOf(dataFolder), ...words], again)
+  const command = commandToInstall(agent, scope, options, environment)
   const unchecked = given.switches.has('print') ? [] : await copyProgram(dataFolder)
   const changed = changeSettings(agent, path, given, { kind: 'install', command, scope })
   if (changed === undefined) return 0

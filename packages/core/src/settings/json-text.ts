@@ -1,5 +1,5 @@
 // Reads and changes text in JSON, with comments and trailing commas as several programs allow them. Changes keep both.
-import { applyEdits, modify, parse, printParseErrorCode } from 'jsonc-parser'
+import { applyEdits, modify, parse, printParseErrorCode, visit } from 'jsonc-parser'
 import type { ParseError } from 'jsonc-parser'
 
 import { isMapping } from '../shapes/index.js'
@@ -27,9 +27,31 @@ export const parseJson = (text: string): unknown => {
   const errors: ParseError[] = []
   const value = parse(text, errors, { allowTrailingComma: true }) as unknown
   const [first] = errors
-  if (first === undefined) return value
+  if (first === undefined) {
+    refuseUnclearNames(text)
+    return value
+  }
   const problem = WORDS[printParseErrorCode(first.error)] ?? 'it is malformed'
   throw new Error(`${problem} (line ${String(text.slice(0, first.offset).split('\n').length)})`)
+}
+
+/** Names that another program would read otherwise: the first of two, or an entry where the parser sees a prototype. */
+const refuseUnclearNames = (text: string): void => {
+  const open: Set<string>[] = []
+  visit(text, {
+    onObjectBegin: () => {
+      open.push(new Set())
+    },
+    onObjectProperty: (name, _offset, _length, line) => {
+      const names = open.at(-1)
+      const problem = name === '__proto__' ? 'has no meaning' : names?.has(name) === true ? 'is given twice' : undefined
+      if (problem !== undefined) throw new Error(`the name "${name}" ${problem} (line ${String(line + 1)})`)
+      names?.add(name)
+    },
+    onObjectEnd: () => {
+      open.pop()
+    },
+  })
 }
 
 /** Keys and indexes. */

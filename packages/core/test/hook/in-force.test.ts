@@ -1,6 +1,6 @@
 // Whether an installed hook is in force, by the settings around it. The tests with the real agents try the same
 // settings with the program that reads them.
-import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { describe, expect, test } from 'vitest'
@@ -109,6 +109,25 @@ describe('Claude Code', () => {
     expect(place.cordon('hook', 'install', 'claude-code').stdout).toContain('NOT in force')
     expect(check(place, 'claude-code')).toMatchObject(notInForce(`${file} turns all hooks off`))
     expect(check(place, 'claude-code')).toMatchObject(notInForce(`fix: remove "disableAllHooks" from ${file}`))
+  })
+
+  test.each([
+    ['a matcher of no tool', '"matcher": "*"', '"matcher": "NoSuchTool"'],
+    ['a time that is too short', '"timeout": 40', '"timeout": 0.001'],
+    ['another type', '"type": "command"', '"type": "prompt"'],
+    ['a condition', '"matcher": "*"', '"matcher": "*", "if": "Bash(x)"'],
+    ['words before its command', `"command": "'/bin/sh'`, `"command": "exit 0; '/bin/sh'`],
+    ['words behind its command', `'cordon-hook'`, `'true' 'cordon-hook'`],
+  ])('an entry with %s is no proof that the hook holds', (_, own, other) => {
+    const place = hookPlace()
+    place.cordon('hook', 'install', 'claude-code')
+    const file = join(place.workspace, '.claude/settings.local.json')
+    const text = readFileSync(file, 'utf8')
+    expect(text).toContain(own)
+    writeFileSync(file, text.replace(own, other))
+    expect(check(place, 'claude-code')).toMatchObject(notInForce('not as this version of Cordon writes it'))
+    place.cordon('hook', 'install', 'claude-code')
+    expect(check(place, 'claude-code')).toMatchObject(IN_FORCE)
   })
 
   test('settings that cannot be read are no proof that the hook holds', () => {

@@ -232,6 +232,22 @@ describe('options that would block every call', () => {
     expect(cordon('hook', 'install', 'claude-code').status).toBe(0)
   })
 
+  test('a secret that each folder could give another meaning keeps the hook from being installed', () => {
+    const place = hookPlace()
+    const policy = place.write(
+      'home/service.yaml',
+      'network: [ api.test ]\ncredentials:\n  - { id: t, inject: { host: api.test, header: X-T } }\n',
+    )
+    const install = (source: string) =>
+      place.cordon('hook', 'install', 'codex', '--policy', policy, '--secret', `t=${source}`)
+    for (const source of ['command:./get.sh', 'file:token'])
+      expect(install(source)).toMatchObject({
+        status: 1,
+        stderr: expect.stringContaining('needs an absolute path') as string,
+      })
+    expect(install(`file:${place.write('home/token', 'value')}`).status).toBe(0)
+  })
+
   test('the home folder is no project, and a hook for all projects can be installed in it', () => {
     const { home, environment } = hookPlace()
     const inHome = (...words: readonly string[]) =>
@@ -243,6 +259,21 @@ describe('options that would block every call', () => {
     expect(installed).toMatchObject({ status: 0, stderr: '' })
     expect(installed.stdout).toContain('hook-workspace-too-wide')
   })
+})
+
+test.each([
+  ['is given twice', '{ "hooks": {}, "theme": "dark", "hooks": {} }'],
+  ['has no meaning', '{ "hooks": {}, "__proto__": {} }'],
+])('settings in which a name %s, which agents may read otherwise, stay as they are', (problem, text) => {
+  const place = hookPlace()
+  const file = place.write('project/.claude/settings.local.json', text)
+  expect(place.cordon('hook', 'install', 'claude-code')).toMatchObject({
+    status: 2,
+    stderr: expect.stringContaining(problem) as string,
+  })
+  expect(readFileSync(file, 'utf8')).toBe(text)
+  place.write('project/.claude/settings.local.json', '{ "hooks": {}, "theme": { "hooks": {} } }')
+  expect(place.cordon('hook', 'install', 'claude-code').status).toBe(0)
 })
 
 test('--print writes nothing', () => {

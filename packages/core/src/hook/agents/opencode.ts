@@ -79,6 +79,7 @@ export const OPENCODE: Agent = {
       const command: unknown = line === undefined ? undefined : JSON.parse(line)
       return text.startsWith(MARK) && isInstalledCommand(command, NAME) ? command : undefined
     },
+    isAsInstalled: (text, _, command) => text === pluginOf(command),
   },
   notHeld: [
     'A plugin of opencode cannot ask. Cordon denies a call that would ask, and says which rule would allow it.',

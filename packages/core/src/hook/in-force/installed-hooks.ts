@@ -4,6 +4,7 @@ import { CordonError, messageOf } from '../../errors/index.js'
 import type { Environment } from '../../line/arguments.js'
 import { SCOPES, scopeOption } from '../agent.js'
 import type { Agent, HookAt, Obstacle, Obstacles, Scope } from '../agent.js'
+import { commandToInstall } from '../command-to-install.js'
 import { installedWords } from '../installed-options.js'
 import { copyProblem, grantOverCopy } from '../program/program-facts.js'
 import { readSettings, settingsPath } from '../settings-place.js'
@@ -77,9 +78,11 @@ const hookIn = async (agent: Agent, scope: Scope, environment: Environment): Pro
   const file = fileOf(agent, scope, environment)
   if (file === undefined) return []
   const at = { agent, scope, file }
+  let text: string
   let command: string | undefined
   try {
-    command = agent.settings.find(readSettings(file), file)
+    text = readSettings(file)
+    command = agent.settings.find(text, file)
   } catch (error) {
     return [{ ...at, command: '', state: 'cannot be checked', obstacles: [obstacleOf(error)] }]
   }
@@ -87,8 +90,12 @@ const hookIn = async (agent: Agent, scope: Scope, environment: Environment): Pro
   const hook = { ...at, command, folder: process.cwd(), environment }
   try {
     const facts = Object.hasOwn(BY_AGENT, agent.name) ? BY_AGENT[agent.name] : undefined
-    const obstacles = [...FACTS, facts].flatMap((fact) => fact?.(hook) ?? []).filter(isObstacle)
-    const error = await optionsError({ ...hook, words: installedWords(command, agent.name) })
+    const words = installedWords(command, agent.name)
+    const known = [...FACTS, facts].flatMap((fact) => fact?.(hook) ?? []).filter(isObstacle)
+    const written = commandToInstall(agent, scope, words, environment)
+    const isOwn = command === written && agent.settings.isAsInstalled(text, file, written)
+    const obstacles = known.length > 0 || isOwn ? known : [foreignEntry(hook)]
+    const error = await optionsError({ ...hook, words })
     const state = obstacles.length > 0 ? 'NOT in force' : error === undefined ? 'in force' : BLOCKS
     return [{ ...at, command, state, obstacles: [...obstacles, ...(error === undefined ? [] : [obstacleOf(error)])] }]
   } catch (error) {
@@ -97,6 +104,12 @@ const hookIn = async (agent: Agent, scope: Scope, environment: Environment): Pro
 }
 
 const isObstacle = (each: Obstacles[number]): each is Obstacle => each !== undefined && each !== false
+
+/** Whatever else stands there, the agent may not start it, or may start something else. */
+const foreignEntry = ({ agent, scope }: HookAt): Obstacle => ({
+  problem: 'its entry is not as this version of Cordon writes it',
+  fix: `cordon hook install ${agent.name}${scopeOption(scope)}`,
+})
 
 /** The same words as the error of a call. */
 const obstacleOf = (error: unknown): Obstacle => ({

@@ -15,7 +15,7 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 
-import { fail, reasonOf } from '../../errors/index.js'
+import { CordonError, fail, reasonOf } from '../../errors/index.js'
 import { PACKAGE_FOLDER, makeFolders, quotedWord, replaceFile, textOfFile, unquotedWord } from '../../platform/index.js'
 import { MACHINE_FOLDER, packagesFrom } from '../../runtime/own-files/index.js'
 import type { InstalledPackage } from '../../runtime/own-files/index.js'
@@ -61,6 +61,7 @@ export const copyProgram = async (dataFolder: string): Promise<readonly string[]
     removeUnused(dataFolder, name)
     return unchecked
   } catch (cause) {
+    if (cause instanceof CordonError) throw cause
     throw fail('program-copy-unwritable', { path: folder, problem: reasonOf(cause) }, cause)
   }
 }
@@ -98,9 +99,11 @@ const check = ({ folder: own, contents, packages }: Part): readonly string[] => 
     const known = contents.packages[nameAndVersion(folder)]
     if (known === undefined) return [nameAndVersion(folder)]
     if (known === hashPackage(folder)) return []
-    throw fail('program-altered', { path: folder, problem: 'its content differs' })
+    throw altered(folder)
   })
 }
+
+const altered = (path: string) => fail('program-altered', { path, problem: 'its content differs' })
 
 /** The launcher is copied by itself. */
 const isLauncher = (name: string): boolean => name.startsWith('@cordon/launcher-')
@@ -115,7 +118,12 @@ const makeCopy = async (folder: string, parts: readonly Part[]): Promise<void> =
     const taken = new Map<string, string>()
     for (const { folder: from, contents, packages } of parts) {
       const to = from === PACKAGE_FOLDER ? made : join(modules, nameOf(from))
-      for (const path of [...Object.keys(contents.files), CONTENTS_FILE]) copyFile(join(from, path), join(to, path))
+      copyFile(join(from, CONTENTS_FILE), join(to, CONTENTS_FILE))
+      for (const [path, hash] of Object.entries(contents.files)) {
+        copyFile(join(from, path), join(to, path))
+        // In a checkout a tool may have changed it since it was checked.
+        if (hashFile(join(to, path)) !== hash) throw altered(join(from, path))
+      }
       const [own] = packages
       if (own !== undefined) copyNeeds(own, to, modules, taken)
     }
