@@ -5,7 +5,7 @@ import { context, trace } from '@opentelemetry/api'
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks'
 import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base'
 import { Ajv2020 } from 'ajv/dist/2020.js'
-import { describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 
 import type { Hook } from '../../src/gate/index.js'
 import { processTool, tool, verifyAudit } from '../../src/runtime/index.js'
@@ -322,6 +322,12 @@ describe('hooks of a session', () => {
 })
 
 describe('OpenTelemetry', () => {
+  // Files of tests share a process, which has one of each.
+  afterAll(() => {
+    trace.disable()
+    context.disable()
+  })
+
   test(
     'gets one span of each call with the ids of call and decision, beneath that of the caller, with what ' +
       'happened within',

@@ -33,6 +33,8 @@ beforeAll(() => {
 afterAll(async () => {
   await meters.shutdown()
   await tracers.shutdown()
+  // Files of tests share a process, which has one of each.
+  for (const api of [trace, metrics, context]) api.disable()
 })
 
 describe('telemetry', () => {
