@@ -1,18 +1,10 @@
 // Own files of a command line: Cordon reads or writes them, so tools get no access or may only read.
 import { resolve } from 'node:path'
 
-import {
-  configFiles,
-  copyFiles,
-  engineFiles,
-  namedFiles,
-  packageFiles,
-  stateFiles,
-} from '../runtime/own-files/index.js'
+import { engineFiles, namedFiles, userFiles } from '../runtime/own-files/index.js'
 import type { OwnFile } from '../runtime/own-files/index.js'
 
 import type { Environment } from '../line/arguments.js'
-import { configFolderOf, dataFolderOf, serverPackagesFolderOf, stateFolderOf } from './own-folders.js'
 
 const UNIX = 'unix:'
 
@@ -31,10 +23,7 @@ export const ownFilesOf = (environment: Environment, home: string): readonly Own
     [server.startsWith(UNIX) ? server.slice(UNIX.length) : '', 'the socket of the registry'],
   ] as const
   return [
-    ...configFiles(configFolderOf(environment, home)),
-    ...stateFiles(stateFolderOf(environment, home)),
-    ...packageFiles(serverPackagesFolderOf(environment, home)),
-    ...copyFiles(dataFolderOf(environment, home)),
+    ...userFiles(environment, home),
     ...engineFiles(environment),
     ...named.filter(([path]) => path !== '').map(([path, what]) => withheld(path, what)),
   ]

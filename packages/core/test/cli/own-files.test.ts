@@ -59,6 +59,28 @@ describeForms("a command with a grant for the folder of Cordon's files", (run) =
     expect(readFileSync(join(folder, 'beside'), 'utf8')).toBe('beside\nchanged\n')
   })
 
+  test('cannot change the usual folders of Cordon either if variables name others, but can write beside them', () => {
+    const home = temporaryFolder()
+    const usual = ['.config/cordon', '.local/state/cordon', '.local/share/cordon', '.cache/cordon/mcp']
+    for (const name of usual) {
+      mkdirSync(join(home, name), { recursive: true })
+      writeFileSync(join(home, name, 'file'), 'kept\n')
+    }
+    const line = `${usual.map((name) => `echo forged > ${name}/file`).join('; ')}; echo made > .local/state/made`
+    run(['--write', '.', '--', 'sh', '-c', line], { cwd: home, environment: { HOME: home } })
+    expect(usual.map((name) => readFileSync(join(home, name, 'file'), 'utf8'))).toEqual(usual.map(() => 'kept\n'))
+    expect(readFileSync(join(home, '.local/state/made'), 'utf8')).toBe('made\n')
+  })
+
+  test('cannot change the source of a secret either if its workspace is elsewhere', () => {
+    const folder = stage()
+    const elsewhere = ['--workspace', temporaryFolder(), '--write', folder]
+    const ran = run([...WORDS, ...elsewhere, '--', 'sh', '-c', ATTACK], { cwd: folder })
+    expect(ran.stdout).not.toContain(VALUE)
+    expect(contents(folder)).toEqual(OWN)
+    expect(readFileSync(join(folder, 'beside'), 'utf8')).toBe('beside\nchanged\n')
+  })
+
   test('can list it and read other files, and is told why it cannot read the secret', () => {
     const folder = stage()
     expect(run([...WORDS, '--read', '.', '--', 'ls'], { cwd: folder })).toMatchObject({

@@ -17,7 +17,7 @@ import {
   verifyAudit,
 } from '../../src/runtime/index.js'
 import type { OwnFile } from '../../src/runtime/index.js'
-import { credentialFiles, engineFiles, userFiles } from '../../src/runtime/own-files/index.js'
+import { credentialFiles, engineFiles, namedFiles, userFiles } from '../../src/runtime/own-files/index.js'
 import { openSandbox } from '../../src/sandbox/index.js'
 import type { Form } from '../../src/sandbox/index.js'
 import { exitCodeOf } from '../../../../test/ending.js'
@@ -174,8 +174,7 @@ describe('the boundary of a tool and the file of a credential', () => {
     const { folder } = stage()
     writeFileSync(join(folder, 'get.sh'), '')
     const filesOf = (source: string) =>
-      credentialFiles(new Map([['t', parseSecretSource('t', source)]]), {
-        folder,
+      credentialFiles(new Map([['t', parseSecretSource('t', source, folder)]]), {
         home: '/home/a',
         searchPath: '/usr/bin:/bin',
       }).map(({ path }) => path.replace(`${folder}/`, './'))
@@ -186,8 +185,46 @@ describe('the boundary of a tool and the file of a credential', () => {
     ])
     expect(filesOf('command:cat real')).toEqual(['/usr/bin/cat', './real'])
     expect(filesOf('command:vault kv get x')).toContain('/home/a/.vault-token')
+    expect(filesOf('keyring:service/account')).toContain('/usr/bin/secret-tool')
     expect(filesOf('env:NAME')).toEqual([])
     expect(filesOf('file:/dev/stdin')).toEqual([])
+  })
+
+  it('withholds the places where PATH would find the program of a command first', () => {
+    const { folder } = stage()
+    const source = parseSecretSource('t', 'command:cat', folder)
+    const searchPath = `bin:${folder}/.bin:/usr/bin:/after`
+    const files = credentialFiles(new Map([['t', source]]), { home: '/home/a', searchPath }).map(({ path }) => path)
+    expect(files).toEqual([`${folder}/bin/cat`, `${folder}/.bin/cat`, '/usr/bin/cat'])
+  })
+})
+
+describe('a folder of tools that the user named', () => {
+  it('gets no new file, and its neighbours do', () => {
+    const folder = auditFolder()
+    mkdirSync(join(folder, 'tools'))
+    const files = namedFiles([join(folder, 'tools'), join(folder, 'absent')], 'a file of this runner')
+    const boundary = shieldOwnFiles(boundaryOf(folder, { write: ['./**'] }), files)
+    const at = (name: string) => parseAbsolutePath(join(folder, name))
+    expect(['tools/new.mjs', 'other/new.mjs'].filter((name) => isWritable(boundary, at(name)))).toEqual([
+      'other/new.mjs',
+    ])
+  })
+})
+
+describe('settings of the user that are links', () => {
+  it('protect what they lead to, and nothing beside it', () => {
+    const home = auditFolder()
+    for (const name of ['dotfiles/policies', '.config/cordon']) mkdirSync(join(home, name), { recursive: true })
+    for (const name of ['rules.yaml', 'secrets.yaml', 'other.yaml', 'policies/agent.yaml'])
+      writeFileSync(join(home, 'dotfiles', name), '')
+    for (const name of ['rules.yaml', 'secrets.yaml', 'policies'])
+      symlinkSync(`../../dotfiles/${name}`, join(home, '.config/cordon', name))
+    const boundary = shieldOwnFiles(boundaryOf(home, { write: ['dotfiles/**'] }), userFiles({}, home))
+    const at = (name: string) => parseAbsolutePath(join(home, 'dotfiles', name))
+    const written = ['rules.yaml', 'secrets.yaml', 'policies/agent.yaml', 'policies/new.yaml', 'other.yaml']
+    expect(written.filter((name) => isWritable(boundary, at(name)))).toEqual(['other.yaml'])
+    expect(['rules.yaml', 'secrets.yaml'].filter((name) => isReadable(boundary, at(name)))).toEqual(['rules.yaml'])
   })
 })
 

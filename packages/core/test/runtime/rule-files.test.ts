@@ -81,12 +81,18 @@ describe('rule files', () => {
     ])
   })
 
-  it('of a project apply in its subfolders, up to a folder that everybody can write to', () => {
+  it('of a project apply in its subfolders, also behind a folder that a tool has opened to everybody', () => {
     put('.cordon/rules.yaml', rule('deny', 'outer'))
     put('work/.cordon/rules.yaml', rule('deny', 'inner'))
     const workspace = parseAbsolutePath(join(folder, 'work', 'part'))
     expect(reasons({ workspace })).toEqual(['project deny inner', 'project deny outer'])
-    chmodSync(folder, 0o777)
+    for (const mode of [0o777, 0o1777]) {
+      chmodSync(folder, mode)
+      chmodSync(join(folder, 'work'), mode)
+      expect(reasons({ workspace })).toEqual(['project deny inner', 'project deny outer'])
+    }
+    // Anybody could have made it there.
+    chmodSync(join(folder, '.cordon'), 0o777)
     expect(reasons({ workspace })).toEqual(['project deny inner'])
   })
 

@@ -93,7 +93,7 @@ export const runner = async ({ given, environment }: CommandLine): Promise<numbe
         ...ownFilesOf(environment, homedir()),
         ...(keyFile === undefined ? [] : [withheld(keyFile, 'the key of credentials')]),
         ...(healthFolder === undefined ? [] : [withheld(healthFolder, 'the files for probes')]),
-        ...readOnly([one('upstream-ca'), ...tools.map(({ file }) => file)], 'a file of this runner'),
+        ...readOnly([one('upstream-ca'), ...many('tools'), ...tools.map(({ file }) => file)], 'a file of this runner'),
       ]),
     },
     ...timesOf(environment),

@@ -1,8 +1,13 @@
 // Several teams on one server with their own logins: no team is affected by what another does or leaves open.
+import { existsSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
 import { installQueue, maintainRegistry, migrate, speakingAs } from '../../src/store/index.js'
 import type { Engine } from '../../src/store/index.js'
+
+import { cordonProcess, temporaryFolder } from '../../../core/test/cli/cordon.js'
 
 import { createLogins } from './logins.js'
 import { newRegistry } from './registry.js'
@@ -34,6 +39,15 @@ beforeAll(async () => {
 afterAll(async () => {
   await close()
   server.remove()
+})
+
+test('preparing a store runs nothing of the working folder, which tools may write to', () => {
+  const cwd = temporaryFolder()
+  const made = join(cwd, 'made')
+  for (const name of ['.graphile-workerrc.js', 'graphile-worker.config.cjs'])
+    writeFileSync(join(cwd, name), `require('fs').writeFileSync(${JSON.stringify(made)}, ''); module.exports = {}`)
+  const prepared = cordonProcess(['runner', '--prepare'], { cwd, environment: { CORDON_DATABASE: server.url() } })
+  expect({ ...prepared, isMade: existsSync(made) }).toMatchObject({ status: 0, isMade: false })
 })
 
 const gate = () => {

@@ -7,12 +7,4 @@ export { packagesFrom, placeOfPackage } from './packages.js'
 export type { InstalledPackage } from './packages.js'
 export { programFiles, refuseOwnProgram } from './program-files.js'
 export { shieldOwnFiles } from './shield-own-files.js'
-export {
-  MACHINE_FOLDER,
-  configFiles,
-  copyFiles,
-  namedFiles,
-  packageFiles,
-  stateFiles,
-  userFiles,
-} from './settings-files.js'
+export { MACHINE_FOLDER, namedFiles, userFiles } from './settings-files.js'

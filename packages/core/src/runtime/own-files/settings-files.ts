@@ -2,6 +2,7 @@
 import { statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 
+import { isLink, namesInFolder } from '../../platform/index.js'
 import { parseAbsolutePath } from '../../policy/index.js'
 import { engineSockets, futurePathOf } from '../../sandbox/index.js'
 
@@ -11,10 +12,15 @@ import type { OwnFile } from './own-file.js'
 const CHANGE = 'let a person change it, outside of a cell'
 
 /** The folders of the user's and the machine's settings. The file with the sources of secrets may contain secrets. */
-export const configFiles = (folder: string): readonly OwnFile[] => [
-  { path: folder, access: 'read-only', what: 'the settings of Cordon', fix: CHANGE },
+const configFiles = (folder: string): readonly OwnFile[] => [
+  ...[folder, ...linkedFrom(folder)].map((path): OwnFile => ({
+    path,
+    access: 'read-only',
+    what: 'the settings of Cordon',
+    fix: CHANGE,
+  })),
   {
-    path: join(folder, 'secrets.yaml'),
+    path: join(folder, SOURCES),
     access: 'withheld',
     what: 'where the values of credentials come from',
     fix: 'grant something else',
@@ -22,13 +28,26 @@ export const configFiles = (folder: string): readonly OwnFile[] => [
   { path: MANAGED_FOLDER, access: 'read-only', what: 'the settings of Cordon for this machine', fix: CHANGE },
 ]
 
+/** What links in the folder, or in one of its folders, lead to. People keep their settings elsewhere. */
+const linkedFrom = (folder: string, depth = 1): readonly string[] =>
+  namesInFolder(folder)
+    .filter((name) => name !== SOURCES)
+    .map((name) => join(folder, name))
+    .flatMap((path) => [
+      ...(isLink(path) ? [futurePathOf(parseAbsolutePath(path))] : []),
+      ...(depth > 0 ? linkedFrom(path, depth - 1) : []),
+    ])
+
+/** Withheld, wherever it lies. */
+const SOURCES = 'secrets.yaml'
+
 /** Approvals of sessions, the embedded store, and by default the audit log. */
-export const stateFiles = (folder: string): readonly OwnFile[] => [
+const stateFiles = (folder: string): readonly OwnFile[] => [
   { path: folder, access: 'withheld', what: 'the state of Cordon', fix: 'grant something else' },
 ]
 
 /** Installed packages of MCP servers. A tool that changes one would choose what a server runs. */
-export const packageFiles = (folder: string): readonly OwnFile[] => [
+const packageFiles = (folder: string): readonly OwnFile[] => [
   { path: folder, access: 'read-only', what: 'the packages of MCP servers', fix: 'grant something else' },
 ]
 
@@ -36,7 +55,7 @@ export const packageFiles = (folder: string): readonly OwnFile[] => [
 export const MACHINE_FOLDER = '/usr/local/lib/cordon'
 
 /** Copies of Cordon, from which hooks and gateways start. */
-export const copyFiles = (folder: string): readonly OwnFile[] =>
+const copyFiles = (folder: string): readonly OwnFile[] =>
   [folder, MACHINE_FOLDER].map((path) => ({
     path,
     access: 'read-only',
@@ -61,10 +80,13 @@ export const userFiles = (variables: Variables, home: string, config?: string): 
   ]
 }
 
-/** Files that the user named: policies, rules, certificates, tools. A pipe cannot be changed afterwards. */
+/** What the user named: policies, rules, certificates, tools, folders of tools. A pipe cannot be changed afterwards. */
 export const namedFiles = (paths: readonly string[], what: string): readonly OwnFile[] =>
   paths
-    .filter((path) => statSync(path, { throwIfNoEntry: false })?.isFile() === true)
+    .filter((path) => {
+      const found = statSync(path, { throwIfNoEntry: false })
+      return found !== undefined && (found.isFile() || found.isDirectory())
+    })
     .map((path) => ({ path, access: 'read-only', what, fix: `grant something else; ${CHANGE}` }))
 
 /**

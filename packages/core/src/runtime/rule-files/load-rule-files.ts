@@ -1,5 +1,6 @@
 // Finds and reads the rule files of a workspace, in the order of their sources. A file that cannot be read or trusted
 // is an error: a deny rule must not get lost unnoticed.
+import type { Stats } from 'node:fs'
 import { dirname, join } from 'node:path'
 
 import { loadRules } from '../../gate/index.js'
@@ -65,8 +66,8 @@ export interface ProjectFolder {
 }
 
 /**
- * The workspace and the folders above it, up to the first folder that other users can write to. So the rules of a
- * project hold in its subfolders, and /tmp is no project.
+ * The workspace and the folders above it, so that the rules of a project hold in its subfolders. A folder that others
+ * can write to is left out, such as /tmp, unless its rules are in a trusted folder: a tool may have opened it.
  */
 export const projectFolders = (workspace: AbsolutePath, user: number): readonly ProjectFolder[] => {
   const folders: ProjectFolder[] = []
@@ -74,9 +75,11 @@ export const projectFolders = (workspace: AbsolutePath, user: number): readonly 
   for (let folder = realPathOf(workspace) ?? workspace; ; folder = dirname(folder)) {
     const found = linkStatusAt(folder)
     if (found?.isDirectory() !== true) break
-    const isForeign = (found.mode & 0o002) !== 0 || ![user, 0, folders[0]?.owner].includes(found.uid)
-    if (isForeign && folders.length > 0) break
-    folders.push({ folder: parseAbsolutePath(folder), owner: found.uid })
+    const trusted = [user, 0, folders[0]?.owner]
+    const isOwn = ({ mode, uid }: Stats): boolean => (mode & 0o002) === 0 && trusted.includes(uid)
+    const rules = linkStatusAt(join(folder, PROJECT_FOLDER))
+    if (folders.length === 0 || isOwn(found) || (rules?.isDirectory() === true && isOwn(rules)))
+      folders.push({ folder: parseAbsolutePath(folder), owner: found.uid })
     if (folder === '/') break
   }
   return folders

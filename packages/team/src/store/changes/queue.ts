@@ -10,14 +10,24 @@ import { openPool } from '../engine/postgres-engine.js'
 
 const SCHEMA = 'cordon_queue'
 
-/** An optional package, which only runners need. */
-const worker = async () => {
+/**
+ * An optional package, which only runners need. While it is loaded, it runs a file `.graphile-workerrc.js` of the
+ * working folder or of one above, which a tool may have made. In the root folder only root makes files.
+ */
+const loadWorker = async () => {
+  const folder = process.cwd()
+  process.chdir('/')
   try {
     return await import('graphile-worker')
   } catch (error) {
     throw fail('queue-not-installed', {}, error)
+  } finally {
+    process.chdir(folder)
   }
 }
+
+let loading: ReturnType<typeof loadWorker> | undefined
+const worker = () => (loading ??= loadWorker())
 
 /** Installs or updates the queue beside the store. The login must be allowed to create schemas. */
 export const installQueue = async (engine: Engine, url: string): Promise<void> => {
