@@ -20,7 +20,8 @@ export const credentialFiles = (
   [...sources].flatMap(([id, source]) =>
     filesOf(source, places).map((path) => ({
       path,
-      access: 'withheld' as const,
+      // The program of the keyring belongs to the system, and tools may need it.
+      access: source.kind === 'keyring' ? ('read-only' as const) : ('withheld' as const),
       what: `what the credential "${id}" is read from`,
       fix:
         'grant something else, or keep the value elsewhere: the proxy puts it into requests, and no tool needs ' +
