@@ -86,12 +86,21 @@ static void look_into(struct territory *territory, const char *path, struct path
 	}
 }
 
+/* In the first walk, all that is there was there before. */
+static void tell_brought(struct territory *territory, const char *folder)
+{
+	if (territory->turn != 1)
+		territory->observer->brought(territory, folder, territory->observer->context);
+}
+
 /* Breadth first, so that what a bound cuts off lies deepest. */
 static void explore(struct territory *territory, const char *from)
 {
 	struct paths folders = { 0 };
 
 	territory->grown = territory->turn;
+	/* At once, because it may be a large one; and again when all of it is watched. */
+	tell_brought(territory, from);
 	add_path(&folders, from);
 	for (size_t i = 0; i < folders.count; i++) {
 		if (i == MOST_FOLDERS) {
@@ -104,9 +113,7 @@ static void explore(struct territory *territory, const char *from)
 		look_into(territory, folders.list[i], &folders);
 	}
 	free_paths(&folders);
-	/* Now that all of it is watched. */
-	if (territory->turn != 1)
-		territory->observer->brought(territory, from, territory->observer->context);
+	tell_brought(territory, from);
 }
 
 /* A sealed file that somebody else gives another name is open to the tool by that. */
