@@ -54,10 +54,10 @@ export const prepareRun = (
   }
 }
 
-const ownFilesIn = ({ ownFiles, secrets, home }: RunOrder, environment: Environment): readonly OwnFile[] => [
+const ownFilesIn = ({ ownFiles, secrets, workspace, home }: RunOrder, environment: Environment): readonly OwnFile[] => [
   ...ownFilesOf(environment, home),
   ...ownFiles,
-  ...credentialFiles(secrets, { home, searchPath: environment['PATH'] }),
+  ...credentialFiles(secrets, { workspace, home, searchPath: environment['PATH'] }),
 ]
 
 /** The default mode, or the first that the managed rules permit. */

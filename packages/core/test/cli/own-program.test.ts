@@ -177,6 +177,23 @@ if [ -x "$basedir/node" ]; then exec "$basedir/node" ${program}; else exec node 
     expect([existsSync(join(prefix, 'bin', 'node')), twin.status]).toEqual([false, 0])
   })
 
+  test('node beside the command stays as a package installed it', IN_MATRIX, () => {
+    const own = join(root, `node-package-${form}`)
+    const started = [installPackage(own)]
+    const [link, program] = ['.bin/node', 'node/bin/node'].map((name) => join(own, 'node_modules', name))
+    mkdirSync(join(own, 'node_modules', 'node', 'bin'), { recursive: true })
+    writeFileSync(program ?? '', 'the program\n')
+    symlinkSync('../node/bin/node', link ?? '')
+    run(form, 'ln -sf evil node_modules/.bin/node', [process.execPath, ...started], own)
+    run(form, 'echo planted > node_modules/node/bin/node', [process.execPath, ...started], own)
+    const twin = run(form, 'echo other > node_modules/node/bin/other', [process.execPath, ...started], own)
+    expect([readlinkSync(link ?? ''), readFileSync(program ?? '', 'utf8')]).toEqual([
+      '../node/bin/node',
+      'the program\n',
+    ])
+    expect(twin.status).toBe(0)
+  })
+
   test('a package that a linked one would load cannot be made', IN_MATRIX, () => {
     const own = join(root, `npm-link-${form}`)
     const linked = join(root, `source-${form}`, 'mcp')

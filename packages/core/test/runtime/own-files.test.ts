@@ -1,6 +1,6 @@
 // Files that Cordon itself reads and writes, inside the grants of a tool.
 import { linkSync, mkdirSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 
 import { describe, expect, it } from 'vitest'
 
@@ -175,6 +175,7 @@ describe('the boundary of a tool and the file of a credential', () => {
     writeFileSync(join(folder, 'get.sh'), '')
     const filesOf = (source: string) =>
       credentialFiles(new Map([['t', parseSecretSource('t', source, folder)]]), {
+        workspace: folder,
         home: '/home/a',
         searchPath: '/usr/bin:/bin',
       }).map(({ path }) => path.replace(`${folder}/`, './'))
@@ -184,6 +185,7 @@ describe('the boundary of a tool and the file of a credential', () => {
       './real/deep/token',
     ])
     expect(filesOf('command:cat real')).toEqual(['/usr/bin/cat', './real'])
+    expect(filesOf(`command:cat / ${folder} ${dirname(folder)} ${folder}/real`)).toEqual(['/usr/bin/cat', './real'])
     expect(filesOf('command:vault kv get x')).toContain('/home/a/.vault-token')
     expect(filesOf('keyring:service/account')).toContain('/usr/bin/secret-tool')
     expect(filesOf('env:NAME')).toEqual([])
@@ -194,7 +196,9 @@ describe('the boundary of a tool and the file of a credential', () => {
     const { folder } = stage()
     const source = parseSecretSource('t', 'command:cat', folder)
     const searchPath = `bin:${folder}/.bin:/usr/bin:/after`
-    const files = credentialFiles(new Map([['t', source]]), { home: '/home/a', searchPath }).map(({ path }) => path)
+    const files = credentialFiles(new Map([['t', source]]), { workspace: folder, home: '/home/a', searchPath }).map(
+      ({ path }) => path,
+    )
     expect(files).toEqual([`${folder}/bin/cat`, `${folder}/.bin/cat`, '/usr/bin/cat'])
   })
 })
@@ -225,6 +229,19 @@ describe('settings of the user that are links', () => {
     const written = ['rules.yaml', 'secrets.yaml', 'policies/agent.yaml', 'policies/new.yaml', 'other.yaml']
     expect(written.filter((name) => isWritable(boundary, at(name)))).toEqual(['other.yaml'])
     expect(['rules.yaml', 'secrets.yaml'].filter((name) => isReadable(boundary, at(name)))).toEqual(['rules.yaml'])
+  })
+
+  it('refuse a grant of a link on the way, or of a second name, and no other', () => {
+    const home = auditFolder()
+    for (const name of ['links', 'real', 'others', '.config/cordon']) mkdirSync(join(home, name), { recursive: true })
+    for (const name of ['real/rules.yaml', '.config/cordon/bound.yaml']) writeFileSync(join(home, name), '')
+    symlinkSync('../real/rules.yaml', join(home, 'links', 'rules.yaml'))
+    symlinkSync('../../links/rules.yaml', join(home, '.config/cordon/rules.yaml'))
+    const shield = (write: string) => shieldOwnFiles(boundaryOf(home, { write: [write] }), userFiles({}, home))
+    expect(() => shield('links')).toThrow(EXPOSED)
+    expect(isWritable(shield('others'), parseAbsolutePath(join(home, 'others/new')))).toBe(true)
+    linkSync(join(home, '.config/cordon/bound.yaml'), join(home, 'others', 'bound.yaml'))
+    expect(() => shield('others')).toThrow(EXPOSED)
   })
 })
 

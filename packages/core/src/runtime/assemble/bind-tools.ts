@@ -108,7 +108,11 @@ const KEY = { access: 'withheld', what: 'the key of the manifest', fix: 'grant s
 const TICKETS = { access: 'withheld', what: 'the folder of used tickets', fix: 'grant something else' } as const
 
 /** The files that this runtime reads and writes, except its audit log. */
-const ownFilesOf = (options: CordonOptions, sources: BoundTools['sources'], { home }: Places): readonly OwnFile[] => {
+const ownFilesOf = (
+  options: CordonOptions,
+  sources: BoundTools['sources'],
+  { workspace, home }: Places,
+): readonly OwnFile[] => {
   const {
     tools,
     registry,
@@ -122,7 +126,7 @@ const ownFilesOf = (options: CordonOptions, sources: BoundTools['sources'], { ho
   return [
     ...(registry?.ownFiles ?? []),
     ...engineFiles(environment ?? {}, containers?.socket),
-    ...credentialFiles(sources, { home, searchPath: environment?.['PATH'] }),
+    ...credentialFiles(sources, { workspace, home, searchPath: environment?.['PATH'] }),
     ...userFiles(environment ?? {}, home, configFolder),
     ...namedFiles(
       tools.flatMap(({ policyFile }) => policyFile ?? []),

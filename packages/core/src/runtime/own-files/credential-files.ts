@@ -8,6 +8,7 @@ import { lookUp } from '../../sandbox/index.js'
 import type { OwnFile } from './own-file.js'
 
 export interface CredentialPlaces {
+  readonly workspace: string
   readonly home: string
   /** Where programs are looked up. */
   readonly searchPath: string | undefined
@@ -29,7 +30,10 @@ export const credentialFiles = (
     })),
   )
 
-const filesOf = (source: SecretSource, { home, searchPath = '' }: CredentialPlaces): readonly string[] => {
+const filesOf = (
+  source: SecretSource,
+  { workspace, home, searchPath = USUAL_PATH }: CredentialPlaces,
+): readonly string[] => {
   switch (source.kind) {
     case 'file':
       return [source.path].filter((path) => kindOf(path) !== 'other')
@@ -42,7 +46,7 @@ const filesOf = (source: SecretSource, { home, searchPath = '' }: CredentialPlac
         ...words
           .flatMap(pathsIn)
           .map((word) => resolve(folder, word))
-          .filter((path) => isFile(path, folder)),
+          .filter((path) => isSource(path, [workspace, home, folder])),
         ...(basename(program) === VAULT ? [join(home, VAULT_TOKEN)] : []),
       ]
     }
@@ -67,6 +71,8 @@ const placesOf = (program: string, searchPath: string, folder: string): readonly
   return folders.slice(0, found < 0 ? folders.length : found + 1).map((each) => join(each, program))
 }
 
+/** Without PATH. */
+const USUAL_PATH = '/usr/bin:/bin'
 const KEYRING = 'secret-tool'
 const VAULT = 'vault'
 /** Where Vault's own program keeps its token. */
@@ -84,8 +90,17 @@ const kindOf = (path: string): 'file' | 'folder' | 'none' | 'other' => {
   return found === undefined ? 'none' : found.isFile() ? 'file' : found.isDirectory() ? 'folder' : 'other'
 }
 
-/** The command may read a folder beneath this one. This folder, and those above it, hold everything else too. */
-const isFile = (path: string, folder: string): boolean => {
+/**
+ * A file, or a folder beneath one of these: the project, the home, where the command runs. Those themselves, and what
+ * holds one of them, hold everything else too.
+ */
+const isSource = (path: string, roots: readonly string[]): boolean => {
   const kind = kindOf(path)
-  return kind === 'file' || (kind === 'folder' && path.startsWith(`${folder}/`))
+  const isIn = (one: string, other: string): boolean => other !== '/' && one.startsWith(`${other}/`)
+  return (
+    kind === 'file' ||
+    (kind === 'folder' &&
+      roots.some((root) => isIn(path, root)) &&
+      !roots.some((root) => root === path || isIn(root, path)))
+  )
 }

@@ -1,10 +1,10 @@
 // What Cordon itself runs from: its package, every package that it loads, the launcher, and Node. A tool that changes
 // one of them would run outside of every cell with the next start.
 import { existsSync, readdirSync, realpathSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 
 import { fail } from '../../errors/index.js'
-import { PACKAGE_FOLDER, ifSeen, isCheckout, isLink, placesAround } from '../../platform/index.js'
+import { PACKAGE_FOLDER, ifSeen, isCheckout, isLink, placesAround, readLink, realPathOf } from '../../platform/index.js'
 import { isWithinPath, parseAbsolutePath } from '../../policy/index.js'
 import type { AbsolutePath, Boundary } from '../../policy/index.js'
 import { futurePathOf } from '../../sandbox/index.js'
@@ -75,37 +75,31 @@ const lookFor = (started: StartedProgram): Program => {
   return { folders, names: filesOfNames(started, folders), areas: areasOf(folders), packages: undefined }
 }
 
-const MOST_AREAS = 1_000
-
-/** Where packages are looked for, and where the links in these folders lead: each of those has such folders too. */
+/** Where packages are looked for. If links lead elsewhere, a grant of any place may reach a package. */
 const areasOf = (cores: readonly string[]): readonly AbsolutePath[] => {
-  const areas = new Set<AbsolutePath>()
-  const waiting = [process.execPath, ...cores, ...cores.flatMap((folder) => [...placesAround(folder).values()])]
-  const isKnown = (path: AbsolutePath): boolean =>
-    areas.has(path) || (path !== '/' && isKnown(dirname(path) as AbsolutePath))
-  for (const place of waiting) {
-    // A tool may have made very many. Then every grant counts as one that reaches a package.
-    if (areas.size > MOST_AREAS) return [parseAbsolutePath('/')]
-    const real = futurePathOf(parseAbsolutePath(place))
-    if (isKnown(real)) continue
-    areas.add(real)
-    for (const modules of modulesFolders(real)) {
-      const folder = futurePathOf(parseAbsolutePath(modules))
-      if (areas.has(folder)) continue
-      areas.add(folder)
-      waiting.push(...linksIn(folder))
-    }
+  const packages = [...cores, ...cores.flatMap((folder) => [...placesAround(folder).values()])].map(realFuture)
+  const folders = [...new Set(packages.flatMap(modulesFolders))]
+  const checkouts = cores.filter((folder) => isCheckout('cordon', folder)).map(dirname)
+  const places = [process.execPath, ...packages, ...folders, ...checkouts]
+  const areas = places.map(realFuture)
+  const staysWithin = (link: string): boolean => {
+    const target = resolve(dirname(link), readLink(link) ?? '')
+    return realPathOf(target) === target && areas.some((area) => isWithinPath(target as AbsolutePath, area))
   }
-  return [...areas]
+  return folders.flatMap(linksIn).every(staysWithin) ? areas : [parseAbsolutePath('/')]
 }
 
-/** What the packages of a folder lead to that are links, also those of a scope. */
+const realFuture = (path: string): AbsolutePath => futurePathOf(parseAbsolutePath(path))
+
+/** A folder of packages that is a link, and links in it and in its scopes. */
 const linksIn = (modules: string): readonly string[] =>
-  (ifSeen(() => readdirSync(modules, { withFileTypes: true })) ?? []).flatMap((entry) => {
-    const path = join(modules, entry.name)
-    if (entry.isSymbolicLink()) return [path]
-    return entry.isDirectory() && entry.name.startsWith('@') ? linksIn(path) : []
-  })
+  isLink(modules)
+    ? [modules]
+    : (ifSeen(() => readdirSync(modules, { withFileTypes: true })) ?? []).flatMap((entry) => {
+        const path = join(modules, entry.name)
+        if (entry.isSymbolicLink()) return [path]
+        return entry.isDirectory() && entry.name.startsWith('@') ? linksIn(path) : []
+      })
 
 const foldersOf = ({ workspace }: StartedProgram): readonly string[] => {
   const found = workspace === undefined ? undefined : placeOfPackage('cordon', workspace)
@@ -139,13 +133,15 @@ const filesOfNames = (program: StartedProgram, folders: readonly string[]): read
   // Its folder may stand first in PATH.
   const started = [...commands.filter((path) => existsSync(path)), ...names.filter(isLink)]
   const nodes = started
-    .map((path) => futurePathOf(parseAbsolutePath(dirname(path))))
+    .map((path) => realFuture(dirname(path)))
     .filter((folder) => basename(folder) !== 'node_modules')
     .map((folder) => join(folder, 'node'))
   return [
     ...commands.map((path) => nameFile(path, 'npx cordon would start it')),
-    ...nodes.map((path) => nameFile(path, 'the command of Cordon would start it')),
-    ...names.flatMap(linksOnTheWay).map((path) => programFile(path, 'link')),
+    ...nodes.map(realFuture).map((path) => nameFile(path, 'the command of Cordon would start it')),
+    ...[...names, ...nodes]
+      .flatMap((path) => linksOnTheWay(parseAbsolutePath(path)))
+      .map((path) => programFile(path, 'link')),
   ]
 }
 

@@ -1,8 +1,8 @@
 // Files that configure Cordon: rules, policies, approvals of sessions, sources of secrets; and the sockets of engines.
 import { statSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 
-import { isLink, namesInFolder } from '../../platform/index.js'
+import { linkStatusAt, namesInFolder, readLink, realPathOf } from '../../platform/index.js'
 import { parseAbsolutePath } from '../../policy/index.js'
 import { engineSockets, futurePathOf } from '../../sandbox/index.js'
 
@@ -13,7 +13,7 @@ const CHANGE = 'let a person change it, outside of a cell'
 
 /** The folders of the user's and the machine's settings. The file with the sources of secrets may contain secrets. */
 const configFiles = (folder: string): readonly OwnFile[] => [
-  ...[folder, ...linkedFrom(folder)].map((path): OwnFile => ({
+  ...[folder, ...otherPlacesOf(folder)].map((path): OwnFile => ({
     path,
     access: 'read-only',
     what: 'the settings of Cordon',
@@ -28,15 +28,22 @@ const configFiles = (folder: string): readonly OwnFile[] => [
   { path: MANAGED_FOLDER, access: 'read-only', what: 'the settings of Cordon for this machine', fix: CHANGE },
 ]
 
-/** What links in the folder, or in one of its folders, lead to. People keep their settings elsewhere. */
-const linkedFrom = (folder: string, depth = 1): readonly string[] =>
-  namesInFolder(folder)
-    .filter((name) => name !== SOURCES)
-    .map((name) => join(folder, name))
-    .flatMap((path) => [
-      ...(isLink(path) ? [futurePathOf(parseAbsolutePath(path))] : []),
-      ...(depth > 0 ? linkedFrom(path, depth - 1) : []),
-    ])
+/**
+ * What links in the folder, or in one of its folders, lead to: people keep their settings elsewhere. And files in it
+ * that have another name.
+ */
+const otherPlacesOf = (folder: string): readonly string[] => {
+  const names = namesInFolder(folder).filter((name) => name !== SOURCES)
+  const paths = names.map((name) => join(folder, name))
+  const within = paths.flatMap((path) => namesInFolder(path).map((name) => join(path, name)))
+  return [...paths, ...within].flatMap((path) => {
+    const target = readLink(path)
+    // Not all the way: a tool must not change a link that it leads to either.
+    if (target !== undefined) return [resolve(realPathOf(dirname(path)) ?? dirname(path), target)]
+    const found = linkStatusAt(path)
+    return found?.isFile() === true && found.nlink > 1 ? [path] : []
+  })
+}
 
 /** Withheld, wherever it lies. */
 const SOURCES = 'secrets.yaml'

@@ -88,7 +88,7 @@ const take = (
       `it is reached through the link ${link}, which the tool could replace`,
       `name it without the link: ${real}`,
     )
-  const second = hasSecondName(real, harmful)
+  const second = hasSecondName(real, harmful, access)
   if (second !== undefined)
     throw refuse(
       `it has a second name (a hard link), which may lie in the grant ${second.text}`,
@@ -118,8 +118,10 @@ const patternOf = (folder: AbsolutePath, prefix: string): readonly PathPattern[]
   })
 
 /** The other names of a file are unknown, but they are on the same file system. */
-const hasSecondName = (path: AbsolutePath, grants: readonly Grant[]): Grant | undefined => {
+const hasSecondName = (path: AbsolutePath, grants: readonly Grant[], access: OwnFile['access']): Grant | undefined => {
   const found = statusAt(path)
   if (found?.isFile() !== true || found.nlink < 2) return undefined
+  // No tool of this user can change such a file by any name: a package manager may share it among users.
+  if (access === 'read-only' && found.uid !== process.geteuid?.() && (found.mode & 0o022) === 0) return undefined
   return grants.find(({ base }) => statusAt(base)?.dev === found.dev)
 }
