@@ -37,7 +37,11 @@ export const prepareRun = (
   if (typeof kind === 'object') refuseOwnProgram(boundary, process.argv[1], kind.restart)
   const ownFiles = [
     ...ownFilesIn(order, environment).filter(({ path }) => kind !== 'installation' || path !== packages),
-    ...programFiles(boundary, { startedAs: process.argv[1], workspace }),
+    // Nobody starts `npx cordon` in a folder of an installation.
+    ...programFiles(boundary, {
+      startedAs: process.argv[1],
+      workspace: kind === 'installation' ? undefined : workspace,
+    }),
   ]
   const session = order.session ?? environment['CORDON_SESSION']
   return {
