@@ -149,7 +149,7 @@ describe('the secret store', () => {
     const run: SecretHost['run'] = () =>
       Promise.resolve({ kind: 'exited', status: 0, output: Buffer.from(`value-${++reads}`) })
     const kept = createSecretStore({
-      sources: new Map([['token', { kind: 'command', argv: ['x'] }]]),
+      sources: new Map([['token', { kind: 'command', argv: ['x'], folder: '/' }]]),
       host: host({ run }),
       now: () => now,
       freshFor: 60_000,
