@@ -1,6 +1,6 @@
 import ts from 'typescript'
 
-import { isInCell, nameOf } from './rooms.js'
+import { OWN_CALLER, isInCell, nameOf } from './rooms.js'
 import type { Place } from './rooms.js'
 import type { SourceFile } from './source-tree.js'
 
@@ -13,6 +13,7 @@ const mayRead = (path: string, place: Place, member: string): boolean => {
     reader === undefined ||
     reader === place.room ||
     reader === nameOf(place) ||
+    (member === 'argv' && path === OWN_CALLER) ||
     (member !== 'platform' && isInCell(path))
   )
 }

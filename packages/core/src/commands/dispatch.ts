@@ -3,7 +3,9 @@ import { CordonError, fail } from '../errors/index.js'
 import { nearestKey } from '../policy/index.js'
 
 import { parseArguments, parseScattered } from '../line/arguments.js'
-import type { CommandLine, Environment } from '../line/arguments.js'
+import type { Environment } from '../line/arguments.js'
+import { ownCaller } from '../line/caller.js'
+import type { Caller, CommandLine } from '../line/caller.js'
 import { reportFailure, reportRefusal } from '../line/failure.js'
 import { renderHelp, renderList } from '../line/help.js'
 import { STDOUT, writeText } from '../line/text/console-text.js'
@@ -80,7 +82,7 @@ const find = async (name: string, words: readonly string[]): Promise<Found> => {
     : { name, command, source, words }
 }
 
-const perform = async (given: readonly string[], environment: Environment): Promise<number> => {
+const perform = async (given: readonly string[], caller: Caller): Promise<number> => {
   const answer = answerOf(given)
   if (answer !== undefined) return print(answer)
   const [first = '', ...rest] = given[0] === 'help' ? [...given.slice(1), '--help'] : given
@@ -90,12 +92,12 @@ const perform = async (given: readonly string[], environment: Environment): Prom
   try {
     const parsed = (takesWords ? parseScattered : parseArguments)(words, help, `cordon ${name}`)
     if (parsed.switches.has('help')) return print(renderHelp(help))
-    const line: CommandLine = { given: parsed, environment }
+    const line: CommandLine = { ...caller, given: parsed }
     const answered = await (await source?.load?.())?.(line)
     return answered ?? (await (await load())(line))
   } catch (error) {
     if (!takesWords || !(error instanceof CordonError)) throw error
-    return reportRefusal(error, environment)
+    return reportRefusal(error, caller.environment)
   }
 }
 
@@ -111,7 +113,7 @@ const unknown = (name: string) => {
 /** Runs a command line, and prints errors on stderr. Returns the exit status. */
 export const dispatch = async (words: readonly string[], environment: Environment): Promise<number> => {
   try {
-    return await perform(words, environment)
+    return await perform(words, ownCaller(environment))
   } catch (error) {
     return reportFailure(error, environment)
   }

@@ -5,7 +5,7 @@ import { readBoundedJson } from '../gate/index.js'
 import type { JsonObject } from '../gate/index.js'
 import { isMapping } from '../shapes/index.js'
 
-import type { CommandLine } from '../line/arguments.js'
+import type { CommandLine } from '../line/caller.js'
 import { STDERR, STDOUT, oneLine, writeFully } from '../line/text/console-text.js'
 import { undecided } from '../run/facts.js'
 import { recordRefusal } from '../run/record.js'

@@ -6,7 +6,8 @@ import { codeOf, fail, reasonOf } from '../errors/index.js'
 import { shellWord } from '../platform/index.js'
 
 import { usage } from '../line/arguments.js'
-import type { Arguments, CommandLine, Environment } from '../line/arguments.js'
+import type { Arguments, Environment } from '../line/arguments.js'
+import type { CommandLine } from '../line/caller.js'
 import { STDOUT, writeText } from '../line/text/console-text.js'
 import { backupBeside, copyNew, writeSettingsFile } from '../settings/settings-file.js'
 import { SCOPES } from './agent.js'
@@ -27,13 +28,13 @@ export const placeOf = (
   agent: Agent,
   scope: Scope,
   words: readonly string[],
-  { given, environment }: CommandLine,
+  { given, environment, startedAs = 'cordon' }: CommandLine,
 ): string => {
   const path = pathOf(agent, scope, environment)
   if (scope === 'managed' && !given.switches.has('print') && process.geteuid?.() !== 0)
     throw fail('hook-needs-root', {
       path,
-      command: ['sudo', process.execPath, process.argv[1] ?? 'cordon', 'hook', ...words].map(shellWord).join(' '),
+      command: ['sudo', process.execPath, startedAs, 'hook', ...words].map(shellWord).join(' '),
     })
   return path
 }

@@ -1,5 +1,6 @@
 // `cordon hook list` and `check`: which hooks are installed, and whether they are in force.
-import type { CommandLine, Environment } from '../line/arguments.js'
+import type { Environment } from '../line/arguments.js'
+import type { CommandLine } from '../line/caller.js'
 import { STDOUT, oneLine, paintFor, writeText } from '../line/text/console-text.js'
 import { renderTable } from '../line/text/table-text.js'
 import { BLOCKS, installedHooks } from './in-force/installed-hooks.js'

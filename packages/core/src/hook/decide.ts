@@ -15,7 +15,8 @@ import { recordArguments } from '../runtime/events/index.js'
 import { resolveOnHost } from '../runtime/settings/index.js'
 import { surveyCarveOuts } from '../sandbox/index.js'
 
-import type { Arguments, Environment } from '../line/arguments.js'
+import type { Arguments } from '../line/arguments.js'
+import type { Caller, CommandLine } from '../line/caller.js'
 import { auditPathOf, stateFolderOf } from '../settings/own-folders.js'
 import { prepareRun } from '../run/prepare-run.js'
 import { recordDecision, recordSettingsOf, shieldedFrom, withLog } from '../run/record.js'
@@ -30,13 +31,10 @@ import { commandWords } from './installed-command.js'
 import { unreadable } from './message.js'
 import { rewritten, runOptions } from './rewrite.js'
 
-export interface HookRequest {
+export interface HookRequest extends CommandLine {
   readonly agent: Agent
   readonly call: AgentCall
   readonly message: JsonObject
-  /** The options of `cordon hook`. */
-  readonly given: Arguments
-  readonly environment: Environment
 }
 
 export const decide = async (asked: HookRequest): Promise<Verdict> => {
@@ -46,14 +44,14 @@ export const decide = async (asked: HookRequest): Promise<Verdict> => {
   if (workspace?.startsWith('/') !== true)
     throw unreadable(agent.name, 'does not say which folder is the project; install the hook with --project')
   const options = runOptions(agent.name, given, workspace, environment)
-  const order = await orderOf(options, call, environment)
+  const order = await orderOf(options, call, asked)
   requireNarrowWorkspace(agent, order)
   const problem = shell === undefined ? undefined : agent.cellProblem?.(message)
   if (problem !== undefined) throw fail('hook-cell-impossible', problem)
   const evaluation = await evaluate(asked, order)
   const { decision } = evaluation
   const inCell = (session?: string): string | undefined =>
-    shell === undefined ? undefined : rewritten(options, shell, session)
+    shell === undefined ? undefined : rewritten(options, shell, session, asked.startedAs)
   switch (evaluation.kind) {
     case 'permitted':
       return { kind: 'run', command: inCell(), isAllowed: decision.decision_source === 'rule' }
@@ -87,11 +85,11 @@ export const requireNarrowWorkspace = ({ name }: Agent, { policy, home, workspac
 }
 
 /** The run that a shell command becomes. For other tools it has the same grants and no command of its own. */
-const orderOf = (options: Arguments['values'], call: AgentCall, environment: Environment): Promise<RunOrder> => {
+const orderOf = (options: Arguments['values'], call: AgentCall, caller: Caller): Promise<RunOrder> => {
   const { action, cwd } = call
   const values = new Map([...options, ['cwd', [cwd]], ['read', [...(options.get('read') ?? []), ...readOutputs(call)]]])
   const rest = action.kind === 'shell' ? commandWords(action.command) : ['true']
-  return parseRun({ switches: new Set(), values, rest }, environment)
+  return parseRun({ switches: new Set(), values, rest }, caller)
 }
 
 /** Grants single files in the agent's folders of outputs, to file tools alone: a folder may have outputs of others. */
@@ -103,12 +101,13 @@ const readOutputs = ({ action, outputs = [], cwd }: AgentCall): readonly string[
         .filter((path) => outputs.includes(dirname(path)))
         .map(escapeGlob)
 
-const evaluate = ({ agent, call, message, given, environment }: HookRequest, order: RunOrder): Promise<Evaluation> =>
-  withLog(openAuditLog({ path: auditPathOf(environment, order.home) }), async (audit) => {
+const evaluate = (asked: HookRequest, order: RunOrder): Promise<Evaluation> => {
+  const { agent, call, message, given, environment } = asked
+  return withLog(openAuditLog({ path: auditPathOf(environment, order.home) }), async (audit) => {
     const mayAsk = agent.canAsk(message)
     const restart = wayOutOfGrants(`cordon hook install ${agent.name}`)
     const kind = given.switches.has('from-package') ? 'command' : { restart }
-    const prepared = shieldedFrom(audit, prepareRun(order, mayAsk, environment, kind))
+    const prepared = shieldedFrom(audit, prepareRun(order, mayAsk, asked, kind))
     const { ruleSets, mode, ruleFile } = prepared
     const { tool, input } = judgedCall(call, prepared)
     const events = openRecord({ record: audit.append, context: { agent: agent.name } })
@@ -138,6 +137,7 @@ const evaluate = ({ agent, call, message, given, environment }: HookRequest, ord
     })
     return evaluation
   })
+}
 
 /** Nothing but the paths of a file tool is judged: its other fields are content. */
 const FILE_SCHEMA = {

@@ -46,16 +46,25 @@ const defaultPolicies = (given: Arguments, workspace: string, environment: Envir
     workspace: parseAbsolutePath(workspace, 'the workspace'),
     home,
     configFolder: configFolderOf(environment, home),
+    folder: workspace,
     ruleFiles: given.values.get('rules') ?? [],
   })
   const named = found.filter(({ name, source }) => name === DEFAULT_POLICY && source !== 'bundled')
   return [...new Set(named.map(({ source }) => `${source}:${DEFAULT_POLICY}`))]
 }
 
-/** `session`: in which the person's answer to the agent's question is kept. */
-export const rewritten = (options: RunOptions, command: string, session: string | undefined): string =>
+/**
+ * Starts this very Cordon: the PATH of the agent's shell may have another one, or none. `session`: in which the
+ * person's answer to the agent's question is kept.
+ */
+export const rewritten = (
+  options: RunOptions,
+  command: string,
+  session: string | undefined,
+  startedAs: string | undefined,
+): string =>
   [
-    ...withoutSteering(ownWords()),
+    ...withoutSteering([process.execPath, startedAs ?? '']),
     ...['run', ...wordsOf(options)],
     ...(session === undefined ? [] : ['--session', session]),
     ...['--', ...commandWords(command)],
@@ -68,6 +77,3 @@ const wordsOf = (options: RunOptions): readonly string[] =>
   Array.from(options).flatMap(([name, values]) =>
     values.flatMap((value) => (value.startsWith('--') ? [`--${name}=${value}`] : [`--${name}`, value])),
   )
-
-/** This very Cordon: the PATH of the agent's shell may have another one, or none. */
-const ownWords = (): readonly string[] => [process.execPath, process.argv[1] ?? '']

@@ -5,6 +5,7 @@ import { surveyGrants } from '../sandbox/index.js'
 
 import { parseScattered } from '../line/arguments.js'
 import type { Environment } from '../line/arguments.js'
+import { ownCaller } from '../line/caller.js'
 import { prepareRun } from '../run/prepare-run.js'
 import { openRunLog, shieldedFrom, withLog } from '../run/record.js'
 import { parseRun } from '../run/request/run-request.js'
@@ -36,12 +37,13 @@ export const optionsError = async (tried: Tried): Promise<CordonError | undefine
 
 const tryOptions = async ({ agent, words, folder, environment }: Tried): Promise<void> => {
   const given = parseScattered(words, HOOK_HELP, 'cordon hook')
+  const caller = ownCaller(environment)
   const workspace = given.values.get('workspace')?.[0] ?? folder
   const values = new Map([...runOptions(agent.name, given, workspace, environment), ['cwd', [workspace]]])
-  const order = await parseRun({ switches: new Set(), values, rest: ['true'] }, environment)
+  const order = await parseRun({ switches: new Set(), values, rest: ['true'] }, caller)
   requireNarrowWorkspace(agent, order)
   await withLog(openRunLog(environment, order.home), (audit) => {
-    const prepared = shieldedFrom(audit, prepareRun(order, agent.canAsk({}), environment))
+    const prepared = shieldedFrom(audit, prepareRun(order, agent.canAsk({}), caller))
     openRunGate(prepared)
     // Granted paths must exist where a command runs in a cell.
     if (!given.switches.has('no-cell') && order.image === undefined) surveyGrants(prepared.tool.boundary)

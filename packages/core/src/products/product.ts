@@ -4,7 +4,8 @@ import type { ErrorTable } from '../errors/index.js'
 import type { ManifestKey, ManifestServer } from '../manifest/index.js'
 import type { AbsolutePath } from '../policy/index.js'
 
-import type { CommandLine, Environment } from '../line/arguments.js'
+import type { Environment } from '../line/arguments.js'
+import type { CommandLine } from '../line/caller.js'
 import type { CommandHelp } from '../line/help.js'
 import type { EgressOrder } from '../settings/egress-order.js'
 

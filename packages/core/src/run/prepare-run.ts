@@ -1,6 +1,5 @@
 // Reads everything that decides about a run: rules, mode, session and boundary.
 import { join } from 'node:path'
-import { isatty } from 'node:tty'
 
 import type { Mode, RuleSet } from '../gate/index.js'
 import { resolvePolicy } from '../policy/index.js'
@@ -10,6 +9,8 @@ import type { OwnFile } from '../runtime/own-files/index.js'
 import { loadBounds, loadRuleFiles } from '../runtime/rule-files/index.js'
 
 import type { Environment } from '../line/arguments.js'
+import { hasTerminal } from '../line/caller.js'
+import type { Caller } from '../line/caller.js'
 import { ownFilesOf } from '../settings/own-files.js'
 import { configFolderOf, serverPackagesFolderOf, stateFolderOf } from '../settings/own-folders.js'
 import type { RunOrder } from './request/run-request.js'
@@ -24,22 +25,23 @@ import { openSession } from './session-approvals.js'
 export const prepareRun = (
   order: RunOrder,
   isInteractive: boolean,
-  environment: Environment,
+  caller: Caller,
   kind: 'command' | 'installation' | { readonly restart: string } = 'command',
 ): PreparedRun => {
   const { workspace, home } = order
+  const { environment, startedAs } = caller
   const [config, state] = [configFolderOf(environment, home), stateFolderOf(environment, home)]
   const ruleSets = loadRuleFiles({ workspace, home, userFolder: config, projects: 'read', files: order.ruleFiles })
   if (kind !== 'installation')
     loadBounds({ workspace, home, projects: 'read' })({ name: 'cordon run', kind: 'process', policy: order.policy })
   const packages = serverPackagesFolderOf(environment, home)
-  const boundary = boundaryOf(order)
-  if (typeof kind === 'object') refuseOwnProgram(boundary, process.argv[1], kind.restart)
+  const boundary = boundaryOf(order, caller)
+  if (typeof kind === 'object') refuseOwnProgram(boundary, startedAs, kind.restart)
   const ownFiles = [
     ...ownFilesIn(order, environment).filter(({ path }) => kind !== 'installation' || path !== packages),
     // Nobody starts `npx cordon` in a folder of an installation.
     ...programFiles(boundary, {
-      startedAs: process.argv[1],
+      startedAs,
       workspace: kind === 'installation' ? undefined : workspace,
     }),
   ]
@@ -72,11 +74,11 @@ const firstMode = (ruleSets: readonly RuleSet[]): Mode => {
     : (permitted[0]?.find((mode) => permitted.every((modes) => modes.includes(mode))) ?? 'default')
 }
 
-const boundaryOf = ({ workspace, home, policy }: RunOrder): Boundary => {
+const boundaryOf = ({ workspace, home, policy }: RunOrder, caller: Caller): Boundary => {
   const boundary = resolvePolicy(policy, { workspace, home, kind: 'process' })
   const wanted = [
     // Programs on a terminal need TERM.
-    ...([0, 1, 2].some(isatty) ? [{ name: 'TERM', value: { kind: 'pass' } } as const] : []),
+    ...(hasTerminal(caller) ? [{ name: 'TERM', value: { kind: 'pass' } } as const] : []),
     ...(boundary.network.kind === 'none' ? NO_RETRIES : []),
   ]
   const declared = new Set(boundary.environment.map(({ name }) => name))

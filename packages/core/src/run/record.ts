@@ -8,7 +8,8 @@ import { evaluatedEvent, deniedEvent, recordArguments } from '../runtime/events/
 import type { RecordSettings } from '../runtime/events/index.js'
 import { shieldOwnFiles } from '../runtime/own-files/index.js'
 
-import type { CommandLine, Environment } from '../line/arguments.js'
+import type { Environment } from '../line/arguments.js'
+import type { CommandLine } from '../line/caller.js'
 import { auditPathOf, homeOf } from '../settings/own-folders.js'
 import type { DecidedRun } from './facts.js'
 import type { PreparedRun } from './run-gate.js'

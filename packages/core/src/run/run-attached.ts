@@ -1,9 +1,7 @@
 // Runs a command on the terminal or the pipes of this process.
-import { fstatSync } from 'node:fs'
 import { constants } from 'node:os'
 import { isatty } from 'node:tty'
 
-import { PLATFORM } from '../platform/index.js'
 import type { AbsolutePath, Boundary } from '../policy/index.js'
 import type { BeforeStart } from '../runtime/call/index.js'
 import type {
@@ -17,11 +15,14 @@ import type {
 import { withoutUndefined } from '../shapes/index.js'
 
 import type { Environment } from '../line/arguments.js'
+import { NO_TERMINALS, hasTerminal } from '../line/caller.js'
+import type { Caller } from '../line/caller.js'
 import { STDERR, STDOUT } from '../line/text/console-text.js'
 import { controlJob } from './terminal/job-control.js'
 import { openOutput } from './output-sink.js'
 import type { OutputSink } from './output-sink.js'
 import type { RunPlace } from './run-place.js'
+import type { RunSeat } from './run-seat.js'
 
 interface Attached {
   readonly argv: readonly string[]
@@ -34,17 +35,18 @@ interface Attached {
 }
 
 const { SIGPIPE } = constants.signals
-const NO_TERMINALS = { in: false, out: false, err: false }
 
 export const runAttached = async (
   { proxy, network, ...attached }: Attached,
   place: RunPlace,
-  environment: Environment,
+  { job: ofCaller, exit }: RunSeat,
+  { terminals: ofTerminal, isPiped }: Caller,
+  passed: Environment,
 ): Promise<CallResult> => {
   const hasOwnStreams = place.streams === 'own'
-  const terminals = hasOwnStreams ? { in: isatty(0), out: isatty(STDOUT), err: isatty(STDERR) } : NO_TERMINALS
+  const terminals = hasOwnStreams ? ofTerminal : NO_TERMINALS
   // In a pipeline another program may need the keys (… | less), so the command has to ask for them.
-  const foreground = terminals.in && !isPipe(STDOUT) && PLATFORM.isInForeground()
+  const foreground = terminals.in && !isPiped && ofCaller.isInForeground()
   // As the kernel does when a command writes to a closed pipe.
   const onGone = () => control?.signal(SIGPIPE)
   const sinks = new Map<'out' | 'err', OutputSink>()
@@ -60,7 +62,8 @@ export const runAttached = async (
   })
   let endedEarly: number | undefined
   const job = controlJob({
-    terminal: terminals.in || terminals.out || terminals.err,
+    job: ofCaller,
+    terminal: hasTerminal({ terminals }),
     foreground,
     onEnding: () => {
       isEnding = true
@@ -68,19 +71,19 @@ export const runAttached = async (
     },
     // A launcher ends with this process. A container that was not started yet has to be removed.
     onEarlyEnd: (status) => {
-      if (hasOwnStreams || endedEarly !== undefined) process.exit(status)
+      if (hasOwnStreams || endedEarly !== undefined) exit(status)
       endedEarly = status
       void place.close()
     },
   })
   let control: AttachedControl | undefined
   let endInput = (): void => undefined
-  const { PATH: searchPath } = environment
+  const { PATH: searchPath } = passed
   try {
     return await place.attach({
       ...attached,
       ...withoutUndefined({ proxy, network, searchPath }),
-      hostEnvironment: withoutUndefined(environment),
+      hostEnvironment: withoutUndefined(passed),
       terminals,
       foreground,
       onStart: (started) => {
@@ -98,20 +101,12 @@ export const runAttached = async (
   } catch (error) {
     if (endedEarly === undefined) throw error
     await place.close()
-    process.exit(endedEarly)
+    exit(endedEarly)
+    throw error
   } finally {
     job.end()
     endInput()
     await Promise.all(Array.from(sinks.values(), (sink) => sink.end(isEnding)))
-  }
-}
-
-const isPipe = (descriptor: number): boolean => {
-  try {
-    const status = fstatSync(descriptor)
-    return status.isFIFO() || status.isSocket()
-  } catch {
-    return false
   }
 }
 

@@ -12,7 +12,9 @@ export interface RunPlace extends Pick<Sandbox, 'attach' | 'close'> {
   readonly isNested: boolean
 }
 
-export const openPlace = async (order: RunOrder, environment: Environment): Promise<RunPlace> => {
+export type OpenPlace = (order: RunOrder, environment: Environment) => Promise<RunPlace>
+
+export const openPlace: OpenPlace = async (order, environment) => {
   const { backend, form, image } = order
   if (image !== undefined) {
     const { openContainerCells } = await import('./container-place.js')

@@ -1,20 +1,17 @@
 // One typed command from its words to its end: everything that `cordon run` does before it reports.
 import { constants } from 'node:os'
-import { isatty } from 'node:tty'
 
 import { CordonError, fail } from '../errors/index.js'
 import { resolvePolicy } from '../policy/index.js'
 import type { Boundary } from '../policy/index.js'
 import type { CallResult } from '../sandbox/index.js'
 
-import type { CommandLine, Environment } from '../line/arguments.js'
+import type { CommandLine } from '../line/caller.js'
 import { EXIT_REFUSED, exitStatusOf } from '../line/failure.js'
-import { STDERR } from '../line/text/console-text.js'
 import { configFolderOf } from '../settings/own-folders.js'
 import { parseRun } from './request/run-request.js'
 import type { RunOrder } from './request/run-request.js'
 import { warningsOf } from './request/warnings.js'
-import { isInteractive } from './terminal/interactive.js'
 import { explainViolations } from './text/explain.js'
 import { adviceToHooked, hintsOnFailure } from './text/hints.js'
 import { adviseOnStart } from './text/start-advice.js'
@@ -28,7 +25,7 @@ import { prepareRun } from './prepare-run.js'
 import { recordRefusal } from './record.js'
 import { runAttached } from './run-attached.js'
 import { openRunGate } from './run-gate.js'
-import { openPlace } from './run-place.js'
+import type { RunSeat } from './run-seat.js'
 
 const EXIT_TIMED_OUT = 124
 const { SIGKILL } = constants.signals
@@ -42,10 +39,14 @@ export interface TypedRun {
 }
 
 /** `warn` gets the warnings before the command runs. */
-export const runTyped = async (line: CommandLine, warn: (lines: readonly string[]) => void): Promise<TypedRun> => {
-  const interactive = isInteractive()
+export const runTyped = async (
+  line: CommandLine,
+  seat: RunSeat,
+  warn: (lines: readonly string[]) => void,
+): Promise<TypedRun> => {
+  const interactive = seat.isInteractive()
   const known: Known = { order: undefined, decided: undefined, wasPermitted: false }
-  const { outcome, advice } = await perform(line, interactive, known, warn).catch((error: unknown): Ended => {
+  const { outcome, advice } = await perform(line, seat, interactive, known, warn).catch((error: unknown): Ended => {
     const { order, wasPermitted } = known
     const explained = order === undefined ? error : explainMode(error, order)
     return { outcome: { kind: 'refused', error: explained, wasPermitted }, advice: [] }
@@ -68,36 +69,38 @@ interface Known {
 type Ended = Pick<TypedRun, 'outcome' | 'advice'>
 
 const perform = async (
-  { given, environment }: CommandLine,
+  line: CommandLine,
+  seat: RunSeat,
   interactive: boolean,
   known: Known,
   warn: (lines: readonly string[]) => void,
 ): Promise<Ended> => {
-  const parsed = (known.order = await parseRun(given, environment))
+  const { given, environment } = line
+  const parsed = (known.order = await parseRun(given, line))
   const manifestFile = given.values.get('manifest')?.[0]
   const { order, manifest } =
     manifestFile === undefined
       ? { order: parsed, manifest: undefined }
       : (await import('./hold-run.js')).holdRun(parsed, manifestFile)
   known.order = order
-  const prepared = { ...prepareRun(order, interactive, environment), manifest }
+  const prepared = { ...prepareRun(order, interactive, line), manifest }
   if (given.switches.has('dry-run')) {
     const { gate, call } = openRunGate(prepared)
     const { decision } = await gate.decide(call)
     known.decided = { decision, state: gate.state() }
     return { outcome: { kind: 'evaluated', order, boundary: prepared.tool.boundary }, advice: [] }
   }
-  warn(warningsOf(given, order, prepared.tool.boundary, environment))
+  warn(warningsOf(line, order, prepared.tool.boundary))
   const isObserved = given.switches.has('observe')
   // Probing the host takes time, so it runs while the decision is made.
-  const opening = openPlace(order, environment)
+  const opening = seat.openPlace(order, environment)
   opening.catch(() => undefined)
   const launch: Launch = async (argv, boundary, { beforeStart, ...call }) => {
     known.wasPermitted = true
     const observe = isObserved ? 'everything' : 'changes'
     const place = await opening
     return onGrantedNetwork(order, environment, place.isNested, boundary, call, (passed, granted) =>
-      runAttached({ argv, cwd: order.cwd, boundary, observe, beforeStart, ...granted }, place, passed),
+      runAttached({ argv, cwd: order.cwd, boundary, observe, beforeStart, ...granted }, place, seat, line, passed),
     )
   }
   try {
@@ -105,7 +108,7 @@ const perform = async (
       known.decided = decided
     })
     const { argv, boundary, ownFiles, result, reached, bare } = ran
-    const refusals = adviceOn(result, { ...order, argv, ownFiles }, boundary, isObserved, environment)
+    const refusals = adviceOn(result, { ...order, argv, ownFiles }, boundary, isObserved, line)
     const advice = [...upstreamProblems(reached), ...bare, ...refusals]
     const toHooked = adviceToHooked(advice, given, configFolderOf(environment, order.home))
     return { outcome: { kind: 'ran', ...ran }, advice: [...advice, ...toHooked] }
@@ -135,19 +138,18 @@ const adviceOn = (
   order: RunOrder,
   boundary: Boundary,
   observed: boolean,
-  environment: Environment,
+  { environment, terminals }: CommandLine,
 ): readonly string[] => {
   const refused = explainViolations(result, observed, order)
   if (result.status !== 'exited' || result.exitCode === 0) return refused
   const onStart = order.image === undefined ? adviseOnStart(order, boundary, result.exitCode, environment) : []
   const known = [...refused, ...onStart]
   const advice = [...known, ...hintsOnFailure(order, boundary, result.profile, known)]
-  return advice.length > 0 || observed ? advice : adviceToObserve()
+  // Programs also exit with 1 to say "no", and a script or a model would read this each time.
+  return advice.length > 0 || observed || !terminals.err ? advice : [ADVICE_TO_OBSERVE]
 }
 
-/** Only for people: programs also exit with 1 to say "no", and a script or a model would read this each time. */
-const adviceToObserve = (): readonly string[] =>
-  isatty(STDERR) ? ['Cordon noticed no refusal; to list every file that it refused: add --observe'] : []
+const ADVICE_TO_OBSERVE = 'Cordon noticed no refusal; to list every file that it refused: add --observe'
 
 /** The status of the command, except for timeouts, and for a success that touched a protected name. */
 const statusOf = (outcome: Outcome, { decision }: DecidedRun): number => {

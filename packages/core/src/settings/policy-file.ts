@@ -24,7 +24,7 @@ export interface LoadedPolicy extends PolicyFile {
 export const loadPolicy = (word: string, places: PolicyPlaces): LoadedPolicy => {
   const { text, source, found } = readPolicy(word, places)
   const file = loadPolicyFile(text, source)
-  if (found === undefined) return { ...file, from: 'file', isVouched: false, path: resolve(word) }
+  if (found === undefined) return { ...file, from: 'file', isVouched: false, path: resolve(places.folder, word) }
   const isVouched = found.project === undefined || isVouchedFor(found.project, places)
   if (!isVouched) refuseGrants(file, found, places)
   return { ...file, from: found.source, isVouched, path: found.source === 'bundled' ? undefined : found.path }
@@ -47,7 +47,7 @@ export const readPolicy = (word: string, places: PolicyPlaces): PolicyText => {
 
 const readNamed = (path: string, places: PolicyPlaces): string => {
   try {
-    return readFileSync(path, 'utf8')
+    return readFileSync(resolve(places.folder, path), 'utf8')
   } catch (cause) {
     throw fail('file-unreadable', { path, problem: reasonOf(cause), fix: wayOut(path, cause, places) }, cause)
   }
@@ -83,7 +83,7 @@ const unknownName = (word: string, known: readonly FoundPolicy[], places: Policy
     word,
     known.map(({ name }) => name),
   )
-  const file = nearestFile('.', word)
+  const file = nearestFile(places.folder, word)
   const meant = near ?? (file === undefined ? undefined : shellWord(`./${file}`))
   return fail('usage-error', {
     problem: `there is no policy named ${JSON.stringify(word)}`,
@@ -138,10 +138,11 @@ const wayOut = (word: string, cause: unknown, places: PolicyPlaces): string => {
   if (code === 'EACCES') return `make it readable for this user: ls -l ${shellWord(word)}`
   if (code === 'EISDIR') return 'name a file in it'
   const folder = dirname(word)
-  if (!existsSync(folder)) return `there is no folder ${folder} here`
-  const near = nearestFile(folder, basename(word))
+  const there = resolve(places.folder, folder)
+  if (!existsSync(there)) return `there is no folder ${folder} here`
+  const near = nearestFile(there, basename(word))
   return near === undefined
-    ? `files are looked for from the current directory, ${process.cwd()}`
+    ? `files are looked for from the current directory, ${places.folder}`
     : didYouMean(shellWord(`${word.startsWith('/') ? '' : './'}${join(folder, near)}`), places)
 }
 

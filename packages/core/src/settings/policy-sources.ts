@@ -31,6 +31,8 @@ export interface FoundPolicy {
 
 export interface PolicyPlaces extends Places {
   readonly configFolder: string
+  /** Where relative paths begin. */
+  readonly folder: string
   /** `--rules`, which may trust a project. */
   readonly ruleFiles: readonly string[]
   /** The command that takes names of policies, such as `cordon policy show`. Undefined: --policy. */

@@ -39,8 +39,10 @@ export const afterInstall = (
 const policiesAdvice = (installed: readonly Outcome[], environment: Environment): readonly string[] => {
   const home = homeOf(environment)
   const configFolder = configFolderOf(environment, home)
+  const folder = parseAbsolutePath(process.cwd(), 'the working directory')
   const settings = readServerSettings({
-    workspace: parseAbsolutePath(process.cwd(), 'the working directory'),
+    workspace: folder,
+    folder,
     home,
     configFolder,
     ruleFiles: [],
@@ -49,7 +51,7 @@ const policiesAdvice = (installed: readonly Outcome[], environment: Environment)
   if (bare.length === 0) return []
   const lines = bare.map(({ server, url, command }) =>
     url === null
-      ? `    ${nameFor(server)}: { policy: ${policyForWords(serverWordsIn(command ?? []), process.cwd())}, ` +
+      ? `    ${nameFor(server)}: { policy: ${policyForWords(serverWordsIn(command ?? []), folder)}, ` +
         `tools: { "*": server } }   # all tools, with the rights of the server's cell`
       : `    ${nameFor(server)}: { tools: { "search_*": {} } }   # these tools, without a question`,
   )

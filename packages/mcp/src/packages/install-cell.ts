@@ -7,7 +7,7 @@ import type { PresetName } from 'cordon/policy'
 import type { AuditLog } from 'cordon/runtime'
 import { describeEnding, openSandbox } from 'cordon/sandbox'
 import { withoutUndefined } from 'cordon/shapes'
-import { homeOf, launchInCell, parseRun, performRunIn, prepareRun } from 'cordon/commands'
+import { homeOf, launchInCell, ownCaller, parseRun, performRunIn, prepareRun } from 'cordon/commands'
 import type { Environment, RunOrder } from 'cordon/commands'
 
 import { fail } from '../errors/errors.js'
@@ -59,7 +59,7 @@ export const withInstallCell = async <Value>(
     (order: RunOrder): RunStep =>
     async (argv) => {
       const each = { ...order, argv }
-      const prepared = prepareRun(each, false, environment, 'installation')
+      const prepared = prepareRun(each, false, ownCaller(environment), 'installation')
       // Archives contain settings of editors and the like. In this folder nobody works, and nothing starts.
       const launch = launchInCell(sandbox, environment, each, { names: 'free' })
       const { result } = await performRunIn(audit, prepared, launch, () => undefined)
@@ -128,7 +128,7 @@ const orderOf = (
     ['form', form === undefined ? [] : [form]],
   ]
   const values = new Map(grants.filter(([, given]) => given.length > 0))
-  return parseRun({ switches: new Set(), values, rest: ['true'] }, environment)
+  return parseRun({ switches: new Set(), values, rest: ['true'] }, ownCaller(environment))
 }
 
 /** What went wrong, in the words of the program. */

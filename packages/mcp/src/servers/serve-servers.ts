@@ -63,7 +63,8 @@ export const serveServers = async (
   const configFolder = configFolderOf(environment, home)
   const workspace = parseAbsolutePath(process.cwd(), 'the working directory')
   const tools = readToolFile(given.values.get('tools')?.[0])
-  const settings = readServerSettings({ workspace, home, configFolder, ruleFiles: given.values.get('rules') ?? [] })
+  const ruleFiles = given.values.get('rules') ?? []
+  const settings = readServerSettings({ workspace, home, configFolder, folder: workspace, ruleFiles })
   warn(ignoredSettings(settings, configFolder))
   const named = chooseServers(given).map((server) => publishedBy(server, settings))
   const chosen = await Promise.all(named.map((server) => loggedIn(server, environment)))

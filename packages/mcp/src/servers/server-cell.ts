@@ -11,6 +11,7 @@ import {
   combinePolicies,
   GRANTS,
   launchInCell,
+  ownCaller,
   parseRun,
   performRunIn,
   prepareRun,
@@ -55,7 +56,7 @@ export const prepareServer = async (
 ): Promise<PreparedServer> => {
   const { transport } = server
   const words = wordsFor(server, transport.kind === 'remote' ? withoutGrants(given) : given)
-  const order = await parseRun(words, environment, 'kept')
+  const order = await parseRun(words, ownCaller(environment), 'kept')
   const { wall: timeout, ...limits } = order.policy.limits
   const policiesOf = ({ transport: by }: ChosenServer) => (by.kind === 'remote' ? [by.remote.policy] : policies)
   const typed = { ...order.policy, limits }
@@ -71,7 +72,12 @@ export const prepareServer = async (
     reviewed: combinePolicies(written, withValues(typed, written, environment)),
     timeout,
     mode,
-    prepared: prepareRun({ ...order, policy, secrets, ownFiles, mode: undefined }, false, environment, RESTART),
+    prepared: prepareRun(
+      { ...order, policy, secrets, ownFiles, mode: undefined },
+      false,
+      ownCaller(environment),
+      RESTART,
+    ),
   }
 }
 

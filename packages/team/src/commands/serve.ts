@@ -68,7 +68,11 @@ const firstTeamOf = ({ values }: Arguments, owner: string, environment: Environm
 }
 
 /** On stderr, because stdout has the addresses. */
-const tellFirstTeam = async (engine: Engine, first: FirstTeam, { given, environment }: CommandLine): Promise<void> => {
+const tellFirstTeam = async (
+  engine: Engine,
+  first: FirstTeam,
+  { given, environment }: Pick<CommandLine, 'given' | 'environment'>,
+): Promise<void> => {
   const paint = paintFor(STDERR, environment)
   const { team, owner, agent, tokenFile } = first
   const isNew = await orClose(engine, async () => {

@@ -76,7 +76,7 @@ export const ownName = (environment: Environment): string => {
 
 /** `makes`: create a missing store. Other commands do not, because the name may be mistyped. */
 export const withStore = async <Result>(
-  { given: words, environment }: CommandLine,
+  { given: words, environment }: Pick<CommandLine, 'given' | 'environment'>,
   command: string,
   work: (store: StoreAccess, team: () => Promise<string>) => Promise<Result>,
   { makes = false }: { readonly makes?: boolean } = {},

@@ -1,6 +1,6 @@
 // `cordon approvals`: answers that this user gave at this host. The registry of a team adds its questions.
 import { usage } from '../../line/arguments.js'
-import type { CommandLine } from '../../line/arguments.js'
+import type { CommandLine } from '../../line/caller.js'
 import { STDOUT, jsonLine, paintFor, writeText } from '../../line/text/console-text.js'
 import { FEWEST_LETTERS } from '../../line/text/named-id.js'
 import { renderTable } from '../../line/text/table-text.js'

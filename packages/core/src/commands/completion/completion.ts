@@ -2,7 +2,8 @@
 import { shellWord } from '../../platform/index.js'
 
 import { usage } from '../../line/arguments.js'
-import type { CommandLine, Option } from '../../line/arguments.js'
+import type { Option } from '../../line/arguments.js'
+import type { CommandLine } from '../../line/caller.js'
 import { STDOUT, writeText } from '../../line/text/console-text.js'
 import { installedProductNames, loadProductIfAny } from '../../products/installed-products.js'
 import type { ListedCommand, Product } from '../../products/product.js'

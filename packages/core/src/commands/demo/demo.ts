@@ -8,7 +8,7 @@ import { createCordon, processTool, tool } from '../../runtime/index.js'
 import type { Cordon, ToolDefinition, ToolResult } from '../../runtime/index.js'
 import { describeViolation, openSandbox } from '../../sandbox/index.js'
 
-import type { CommandLine } from '../../line/arguments.js'
+import type { CommandLine } from '../../line/caller.js'
 import { STDOUT, oneLine, paintFor, writeText } from '../../line/text/console-text.js'
 import type { Paint } from '../../line/text/console-text.js'
 import { setStage } from './demo-stage.js'

@@ -1,6 +1,6 @@
 // `cordon doctor`: what this host can enforce, and how to enable more.
 import { usage } from '../../line/arguments.js'
-import type { CommandLine } from '../../line/arguments.js'
+import type { CommandLine } from '../../line/caller.js'
 import { STDOUT, paintFor, writeText } from '../../line/text/console-text.js'
 import { installedHooks } from '../../hook/in-force/installed-hooks.js'
 import { allAgents } from '../../hook/known-agents.js'

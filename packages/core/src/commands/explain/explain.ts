@@ -4,7 +4,7 @@ import type { ErrorTable } from '../../errors/index.js'
 import { nearestKey } from '../../policy/index.js'
 
 import { usage } from '../../line/arguments.js'
-import type { CommandLine } from '../../line/arguments.js'
+import type { CommandLine } from '../../line/caller.js'
 import { STDOUT, jsonLine, paintFor, writeText } from '../../line/text/console-text.js'
 import { installedProductNames, loadProductIfAny } from '../../products/installed-products.js'
 

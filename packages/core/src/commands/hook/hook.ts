@@ -2,7 +2,7 @@
 import { nearestKey } from '../../policy/index.js'
 
 import { unknownAction, usage } from '../../line/arguments.js'
-import type { CommandLine } from '../../line/arguments.js'
+import type { CommandLine } from '../../line/caller.js'
 import type { Agent } from '../../hook/agent.js'
 import { AGENT_NAMES, agentNamed, allAgents } from '../../hook/known-agents.js'
 

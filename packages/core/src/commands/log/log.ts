@@ -9,7 +9,8 @@ import { EVENT_TYPES, anchorOf, createLogReader, listFullFiles, readLine, verify
 import type { AuditReport, CordonEvent, LogLine } from '../../runtime/index.js'
 
 import { unknownAction, usage } from '../../line/arguments.js'
-import type { Arguments, CommandLine } from '../../line/arguments.js'
+import type { Arguments } from '../../line/arguments.js'
+import type { CommandLine } from '../../line/caller.js'
 import { STDERR, STDOUT, counted, oneLine, paintFor, writeFully, writeText } from '../../line/text/console-text.js'
 import type { Paint } from '../../line/text/console-text.js'
 import { parseSince } from '../../line/text/time-words.js'

@@ -10,7 +10,7 @@ import type { CordonEvent } from '../../runtime/index.js'
 import type { SandboxProfile } from '../../sandbox/index.js'
 
 import { usage } from '../../line/arguments.js'
-import type { CommandLine } from '../../line/arguments.js'
+import type { CommandLine } from '../../line/caller.js'
 import { STDERR, STDOUT, oneLine, paintFor, writeText } from '../../line/text/console-text.js'
 import type { Paint } from '../../line/text/console-text.js'
 import { measuredText, mechanismsText } from '../../line/text/usage-text.js'

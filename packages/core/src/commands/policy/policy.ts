@@ -1,9 +1,9 @@
 // `cordon policy`: lists, shows, checks, tests and compares policies.
-import { canonicalPolicy, describeWitness, parseAbsolutePath, readPolicyFile } from '../../policy/index.js'
+import { canonicalPolicy, describeWitness, readPolicyFile } from '../../policy/index.js'
 import type { Witness } from '../../policy/index.js'
 
 import { unknownAction, usage } from '../../line/arguments.js'
-import type { CommandLine } from '../../line/arguments.js'
+import type { CommandLine } from '../../line/caller.js'
 import { STDOUT, oneLine, paintFor, writeText } from '../../line/text/console-text.js'
 import type { Paint } from '../../line/text/console-text.js'
 import { configFolderOf, homeOf } from '../../settings/own-folders.js'
@@ -36,7 +36,7 @@ interface Answer {
   readonly isRight?: boolean
 }
 
-export const policy = ({ given: { switches, values, rest }, environment }: CommandLine): Promise<number> => {
+export const policy = ({ given: { switches, values, rest }, environment, folder }: CommandLine): Promise<number> => {
   const [word, ...words] = rest
   const actions: Readonly<Record<string, (question: Question) => Answer>> = {
     list,
@@ -50,7 +50,8 @@ export const policy = ({ given: { switches, values, rest }, environment }: Comma
   if (action === undefined) throw unknownAction(word, Object.keys(actions), COMMAND)
   const home = homeOf(environment)
   const places = {
-    workspace: parseAbsolutePath(process.cwd(), 'the working directory'),
+    workspace: folder(),
+    folder: folder(),
     home,
     configFolder: configFolderOf(environment, home),
     ruleFiles: values.get('rules') ?? [],

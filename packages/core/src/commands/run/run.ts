@@ -1,8 +1,9 @@
 // `cordon run`: runs one command in a cell, and reports on stderr.
-import type { CommandLine } from '../../line/arguments.js'
+import type { CommandLine } from '../../line/caller.js'
 import { reportFailure } from '../../line/failure.js'
 import { STDERR, STDOUT, oneLine, paintFor, writeText } from '../../line/text/console-text.js'
 import { openFactsFile } from '../../run/facts.js'
+import { ownSeat } from '../../run/run-seat.js'
 import { runTyped } from '../../run/typed-run.js'
 
 const MOST_ERRORS = 20
@@ -17,7 +18,7 @@ export const run = async (line: CommandLine): Promise<number> => {
     const paint = paintFor(STDERR, environment)
     for (const text of lines) writeText(STDERR, `${paint('yellow', 'cordon:')} ${oneLine(text)}\n`)
   }
-  const { outcome, facts, advice, exitStatus } = await runTyped(line, say)
+  const { outcome, facts, advice, exitStatus } = await runTyped(line, ownSeat(), say)
   factsFile?.write(facts)
   // Nothing ran, so the decision itself is the output.
   const isDry = outcome.kind === 'evaluated'

@@ -11,7 +11,8 @@ import type { AbsolutePath, ToolPolicy } from '../../policy/index.js'
 import type { OwnFile } from '../../runtime/own-files/index.js'
 import type { Form } from '../../sandbox/index.js'
 
-import type { Arguments, Environment } from '../../line/arguments.js'
+import type { Arguments } from '../../line/arguments.js'
+import type { Caller } from '../../line/caller.js'
 import { combinePolicies } from '../../settings/combine-policies.js'
 import { readEgress } from '../../settings/egress-order.js'
 import type { EgressOrder } from '../../settings/egress-order.js'
@@ -50,14 +51,15 @@ const COMMAND = 'cordon run'
 /** `words`: `kept` ones stand in the settings of another program, which uses them in many folders. */
 export const parseRun = async (
   given: Arguments,
-  environment: Environment,
+  caller: Caller,
   words: 'typed' | 'kept' = given.values.has('agent') ? 'kept' : 'typed',
 ): Promise<RunOrder> => {
   const first = (name: string): string | undefined => given.values.get(name)?.[0]
   const all = (name: string): readonly string[] => given.values.get(name) ?? []
   if (given.rest.length === 0)
     throw fail('usage-error', { problem: 'no command given', fix: 'cordon run [options] -- COMMAND…' })
-  const here = currentFolder()
+  const { environment } = caller
+  const here = caller.folder()
   const workspace =
     first('workspace') === undefined ? here : folderAt(resolve(here, first('workspace') ?? '.'), '--workspace')
   const home = homeOf(environment)
@@ -65,8 +67,11 @@ export const parseRun = async (
   const form = oneOf('form', first('form') ?? 'auto', FORM_WORDS)
   const image = imageIn(given)
   const backend = image === undefined ? backendIn(first('backend') ?? 'auto') : 'auto'
+  const pathsOf = (name: string): readonly string[] => all(name).map((path) => resolve(here, path))
+  const ruleFiles = pathsOf('rules')
+  const [authorities] = pathsOf('upstream-ca')
   const files = all('policy').map((word) =>
-    loadPolicy(word, { workspace, home, configFolder, ruleFiles: all('rules') }),
+    loadPolicy(word, { workspace, home, configFolder, ruleFiles, folder: here }),
   )
   const policy = combinePolicies(files, typedPolicy(given))
   const needsSecrets = policy.credentials.length > 0 || all('secret').length > 0
@@ -80,17 +85,17 @@ export const parseRun = async (
     backend,
     image,
     mode: first('mode') === undefined ? undefined : oneOf('mode', first('mode') ?? '', MODES),
-    ruleFiles: all('rules'),
+    ruleFiles,
     ownFiles: [
       ...readOnly(
         files.map(({ path }) => path),
         'a policy of this run',
       ),
-      ...readOnly(all('rules'), 'a rule file of this run'),
-      ...readOnly(all('upstream-ca'), 'what servers are trusted by'),
+      ...readOnly(ruleFiles, 'a rule file of this run'),
+      ...readOnly(pathsOf('upstream-ca'), 'what servers are trusted by'),
     ],
     session: first('session'),
-    egress: await readEgress(all('resolve'), first('upstream-ca')),
+    egress: await readEgress(all('resolve'), authorities),
     grants: GRANTING.flatMap((name) =>
       all(name).map((value) => `--${name} ${name === 'env' ? value.replace(/=.*/s, '=…') : value}`),
     ),
@@ -151,14 +156,6 @@ const oneOf = <Name extends string>(
     problem: `--${option} does not know ${JSON.stringify(value)}`,
     fix: near === undefined ? `one of: ${words.join(', ')}` : `did you mean ${near}?`,
   })
-}
-
-const currentFolder = (): AbsolutePath => {
-  try {
-    return parseAbsolutePath(process.cwd(), 'the working directory')
-  } catch (cause) {
-    throw fail('cwd-missing', { path: '.' }, cause)
-  }
 }
 
 const folderAt = (path: string, option: string): AbsolutePath => {

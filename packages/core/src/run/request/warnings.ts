@@ -1,20 +1,19 @@
 // Warnings before the command runs: options without effect are probably mistakes.
-import { isatty } from 'node:tty'
 
 import { shellWord } from '../../platform/index.js'
 import { renderDestination } from '../../policy/index.js'
 import type { Boundary } from '../../policy/index.js'
 import { unmatchedReads, unsetVariables } from '../../sandbox/index.js'
 
-import type { Arguments, Environment } from '../../line/arguments.js'
+import type { CommandLine } from '../../line/caller.js'
+import type { Arguments } from '../../line/arguments.js'
 import { unusedPins } from '../../settings/egress-order.js'
 import type { RunOrder } from './run-request.js'
 
 export const warningsOf = (
-  { values }: Arguments,
+  { given: { values }, environment, terminals }: CommandLine,
   { egress, image }: RunOrder,
   boundary: Boundary,
-  environment: Environment,
 ): readonly string[] => [
   ...unmatchedReads(boundary).map(
     (text) => `the read pattern ${shellWord(text)} matches nothing, so it grants nothing`,
@@ -26,7 +25,7 @@ export const warningsOf = (
         : `the policy passes on ${name}, which`) +
       ` is not set, so the command does not get it; --env ${name}=VALUE sets it`,
   ),
-  ...(image !== undefined && isatty(0)
+  ...(image !== undefined && terminals.in
     ? ['a command in a container has no terminal, so its input is empty; pipe its input, or add < /dev/null']
     : []),
   ...localNames(boundary.network),

@@ -1,13 +1,13 @@
 // Signals and job control. The command has a session of its own in its cell, so Cordon passes on what the shell does
-// to this process.
+// to the job that asked for it.
 import { constants } from 'node:os'
 
-import { PLATFORM } from '../../platform/index.js'
 import type { AttachedControl } from '../../sandbox/index.js'
+
+import type { Job } from './job.js'
 
 const { SIGCONT, SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU } = constants.signals
 
-const PASSED_ON = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2'] as const
 const ENDING: ReadonlySet<string> = new Set(['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'])
 
 interface JobControl {
@@ -17,6 +17,7 @@ interface JobControl {
 }
 
 interface JobSettings {
+  readonly job: Job
   /** The command has a terminal, and can be stopped in its session. */
   readonly terminal: boolean
   /** It gets the keys of the caller from the start. */
@@ -27,7 +28,7 @@ interface JobSettings {
   readonly onEarlyEnd: (exitStatus: number) => void
 }
 
-export const controlJob = ({ terminal, foreground, onEnding, onEarlyEnd }: JobSettings): JobControl => {
+export const controlJob = ({ job, terminal, foreground, onEnding, onEarlyEnd }: JobSettings): JobControl => {
   let control: AttachedControl | undefined
   let wantsTerminal = foreground
   let asked = false
@@ -44,53 +45,42 @@ export const controlJob = ({ terminal, foreground, onEnding, onEarlyEnd }: JobSe
     asked ||= ENDING.has(name)
   }
   const resume = () => {
-    if (wantsTerminal && PLATFORM.isInForeground()) control?.takeTerminal()
+    if (wantsTerminal && job.isInForeground()) control?.takeTerminal()
     control?.resize()
     control?.signal(SIGCONT)
   }
-  /** Returns when this process continues, or at once if nobody could continue it. */
-  const stop = (signal: NodeJS.Signals) => {
-    process.off('SIGTSTP', onStop)
-    // The whole job, because a shell waits until all of its processes stop (npx cordon …).
-    process.kill(0, signal)
-    process.on('SIGTSTP', onStop)
-  }
-  const onStop = () => {
+  const onStop = async () => {
     if (terminal) {
-      // This process stops after the command.
+      // The job stops after the command.
       control?.signal(SIGTSTP)
       return
     }
     control?.signal(SIGSTOP)
-    stop('SIGTSTP')
+    await job.stop('SIGTSTP')
     control?.signal(SIGCONT)
   }
-  const onStopped = (signal: number) => {
+  const onStopped = async (signal: number) => {
     const wantsKeys = signal === SIGTTIN || signal === SIGTTOU
     wantsTerminal ||= wantsKeys
     // In the background it stops, as a command without a cell would.
-    if (!wantsKeys) stop('SIGTSTP')
-    else if (!PLATFORM.isInForeground()) stop('SIGTTIN')
+    if (!wantsKeys) await job.stop('SIGTSTP')
+    else if (!job.isInForeground()) await job.stop('SIGTTIN')
     resume()
   }
-  const onResize = () => control?.resize()
-
-  for (const name of PASSED_ON) process.on(name, passOn)
-  process.on('SIGTSTP', onStop)
-  // Continued after kill -STOP, or moved to the foreground.
-  process.on('SIGCONT', resume)
-  process.on('SIGWINCH', onResize)
+  const unlisten = job.listen({
+    onSignal: passOn,
+    onStop: () => void onStop(),
+    onContinue: resume,
+    onResize: () => control?.resize(),
+  })
   return {
     onStart: (started) => {
       control = started
     },
-    onStopped,
+    onStopped: (signal) => void onStopped(signal),
     end: () => {
       control = undefined
-      for (const name of PASSED_ON) process.off(name, passOn)
-      process.off('SIGTSTP', onStop)
-      process.off('SIGCONT', resume)
-      process.off('SIGWINCH', onResize)
+      unlisten()
     },
   }
 }
