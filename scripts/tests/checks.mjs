@@ -32,6 +32,7 @@ export const BUILD = [
   ['declarations', ...node('scripts/bundle-types.mjs', 'core', 'mcp', 'team', 'manifest', 'eslint', 'adapters')],
   ['prepared image of the store', ...node('packages/team/scripts/build-store-image.mjs')],
   ['launcher', ...node('packages/core/scripts/build-native.mjs')],
+  ['native command', ...node('packages/core/scripts/write-front.mjs')],
   ['code cache of the command line', ...node('packages/core/scripts/cache-code.mjs')],
   ['hashes of the packages', ...node('packages/core/scripts/list-contents.mjs')],
 ]

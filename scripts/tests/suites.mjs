@@ -22,7 +22,7 @@ export const allSuites = () =>
 
 /** `npm test`: the boundary itself, and one thin path of each command that starts cells. */
 export const OF_AN_ORDINARY_USER = [
-  ...['attacks/', 'conformance/', 'places/', 'platform/'].map((name) => `packages/core/test/${name}`),
+  ...['attacks/', 'conformance/', 'host/', 'places/', 'platform/'].map((name) => `packages/core/test/${name}`),
   ...['exit-status', 'facts', 'signals', 'terminal', 'doctor', 'network-all'].map(
     (name) => `packages/core/test/cli/${name}.test.ts`,
   ),
@@ -30,7 +30,7 @@ export const OF_AN_ORDINARY_USER = [
 
 /** The matrix: also suites whose cells others try as both users, and hooks and gateways. */
 export const OF_AN_ORDINARY_USER_IN_THE_MATRIX = [
-  ...['attacks', 'conformance', 'places', 'platform', 'cli', 'hook'].map((name) => `packages/core/test/${name}/`),
+  ...['attacks', 'conformance', 'host', 'places', 'platform', 'cli', 'hook'].map((name) => `packages/core/test/${name}/`),
   ...['manifest/test/manifest/', 'mcp/test/'].map((name) => `packages/${name}`),
   // Their engine is a rootless one. It ends beside attacks that use up the processes of their user.
   'packages/core/test/containers/',

@@ -64,7 +64,7 @@ test('ARCHITECTURE.md describes exactly the packages', () => {
 })
 
 /** Lines that a package still has beyond its budget. These numbers only get smaller. */
-const STILL_OVER: Readonly<Record<string, number>> = { 'packages/core/native': 800 }
+const STILL_OVER: Readonly<Record<string, number>> = {}
 
 test.each(BUDGETS)('$folder has no more lines of code than its budget', ({ folder, budget }) => {
   const isNative = folder.endsWith('/native')

@@ -23,7 +23,8 @@ const PARTS: Readonly<Record<string, readonly string[]>> = {
   'supervisor': ['boundary', ...SHARED],
   'watcher': ['wire'],
   'relay': ['wire'],
-  'main.c': ['boundary', 'keeper', 'relay', 'supervisor', 'watcher', ...SHARED],
+  'front': SHARED,
+  'main.c': ['boundary', 'front', 'keeper', 'relay', 'supervisor', 'watcher', ...SHARED],
 }
 
 describe('this repository', () => {

@@ -23,6 +23,7 @@ export const ROOM_ORDER: Readonly<Record<string, readonly (readonly string[])[]>
     ['products'],
     ['run'],
     ['hook'],
+    ['host'],
     ['commands'],
   ],
   mcp: [
@@ -87,7 +88,7 @@ export const ONLY_NAMES: Readonly<Record<string, Readonly<Record<string, readonl
 
 /** Rooms that still have no index.ts. Others import their files. */
 export const WITHOUT_INDEX: readonly string[] = [
-  ...['core/line', 'core/settings', 'core/products', 'core/run', 'core/hook'],
+  ...['core/line', 'core/settings', 'core/products', 'core/run', 'core/hook', 'core/host'],
   ...['mcp/errors', 'mcp/wire', 'mcp/stateless', 'mcp/bridge', 'mcp/packages', 'mcp/servers', 'mcp/clients'],
   ...['team/errors', 'team/tools', 'team/options', 'team/runner'],
   ...['manifest/errors', 'manifest/flow', 'manifest/verify', 'manifest/inspect', 'manifest/report', 'manifest/project'],

@@ -2,7 +2,11 @@
 'use strict'
 const { FILE, answerTo, loadBundle } = require('./load-bundle.js')
 
-const words = process.argv.slice(2)
+// The native cordon says by which path it was started.
+const STARTED = '--started-as='
+const [first, ...rest] = process.argv.slice(2)
+const isFronted = first !== undefined && first.startsWith(STARTED)
+const words = isFronted ? rest : process.argv.slice(2)
 const answer = answerTo(words)
 const bundle = answer === undefined ? loadBundle('command-line') : undefined
 
@@ -13,7 +17,7 @@ if (answer !== undefined) {
   process.exitCode = 125
 } else {
   bundle.exports['command-line']()
-    .dispatch(words, process.env)
+    .dispatch(words, process.env, isFronted ? first.slice(STARTED.length) : undefined)
     .then((status) => {
       process.exitCode = status
     })

@@ -39,11 +39,10 @@ const load = (use) => {
 }
 
 /** The text for words that ask only for help or the version: scripts/bundle.mjs has written it. */
-const answerTo = (words) => {
-  if (words.length > 2 || !ASKING.has(words.at(-1))) return undefined
-  const answers = read(join(__dirname, '../dist/bundle/answers.json'), 'utf8')
-  return answers === undefined ? undefined : JSON.parse(answers)[words.join(' ')]
-}
-const ASKING = new Set([undefined, '--help', '--version'])
+const answerTo = (words) =>
+  ASKING.test(words.join(' '))
+    ? read(join(__dirname, '../dist/bundle/answers', words.join('') || '--help'), 'utf8')
+    : undefined
+const ASKING = /^(?:(?:[a-z]+ )?--(?:help|version))?$/
 
 module.exports = { FILE, answerTo, loadBundle }

@@ -7,7 +7,8 @@
  *   become_tool   the tool: closes the boundary around itself step by step, then is the program
  *
  * Every step either holds or ends the process by die(), before the program begins. The watcher is a
- * process of its own, for all cells of a host (watcher/watcher.c).
+ * process of its own, for all cells of a host (watcher/watcher.c). Under the name `cordon` this program is that
+ * command (front/front.c).
  */
 #include "boundary/confine.h"
 #include "boundary/filter/filter.h"
@@ -17,6 +18,8 @@
 #include "boundary/receive-plan.h"
 #include "boundary/scratch.h"
 #include "boundary/tool.h"
+#include "front/door.h"
+#include "front/front.h"
 #include "keeper/keeper.h"
 #include "relay/relay.h"
 #include "supervisor/nursery.h"
@@ -41,15 +44,35 @@ static _Noreturn void keep_cell(const struct plan *plan, int host, int superviso
 static _Noreturn void become_tool(const struct plan *plan, int host, int supervisor, int keeper, struct stdio stdio,
 				  struct applied applied);
 
+static const char *name_in(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* Installed as `cordon`, and not started by that as a launcher. */
+static bool is_front(const char *called)
+{
+	char path[PATH_MAX] = "";
+
+	return called && strcmp(name_in(called), LAUNCHER_NAME) != 0 &&
+	       readlink("/proc/self/exe", path, sizeof path - 1) > 0 && strcmp(name_in(path), "cordon") == 0;
+}
+
 /* `cordon-cell` runs one cell. Its host is at descriptor 3; with `channel` the host takes descriptors at 4. */
 int main(int argc, char **argv)
 {
+	if (is_front(argv[0]))
+		return run_front(argc, argv);
 	if (argc == 2 && strcmp(argv[1], "--version") == 0) {
 		puts("cordon-cell " CORDON_CELL_VERSION);
 		return 0;
 	}
 	if (argc == 2 && strcmp(argv[1], "watcher") == 0)
 		return serve_watcher();
+	if (argc == 3 && strcmp(argv[1], "door") == 0)
+		return serve_door(argv[2]);
 	if (argc == 3 && strcmp(argv[1], "nursery") == 0)
 		return serve_nursery(argv[2], run_cell);
 	if (argc == 4 && strcmp(argv[1], "relay") == 0)

@@ -102,8 +102,9 @@ const { metafile } = await build({
 })
 finishScript(join(OUT, 'main.cjs'))
 const { PREPARED_WORDS, answerOf } = await import('../dist/commands/dispatch.js')
-const answers = PREPARED_WORDS.map((words) => [words.join(' '), answerOf(words)])
-writeFileSync(join(OUT, 'answers.json'), JSON.stringify(Object.fromEntries(answers)))
+// Read by bin/load-bundle.js, and by the native cordon (native/front/front.c).
+mkdirSync(join(OUT, 'answers'))
+for (const words of PREPARED_WORDS) writeFileSync(join(OUT, 'answers', words.join('') || '--help'), answerOf(words))
 mkdirSync(LIBRARY_OUT)
 // A bundler that takes this file into the program's own bundle leaves the rest of the package behind.
 const LOADER = `import { createRequire } from 'node:module'

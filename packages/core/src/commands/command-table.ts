@@ -10,6 +10,7 @@ import {
   DEMO_HELP,
   DOCTOR_HELP,
   EXPLAIN_HELP,
+  HOST_HELP,
   LOG_HELP,
   POLICY_HELP,
   WHY_HELP,
@@ -29,6 +30,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   why: { help: WHY_HELP, takesWords: true, source: 'why', load: async () => (await import('./log/why.js')).why },
   explain: { help: EXPLAIN_HELP, takesWords: true, load: async () => (await import('./explain/explain.js')).explain },
   doctor: { help: DOCTOR_HELP, takesWords: true, load: async () => (await import('./doctor/doctor.js')).doctor },
+  host: { help: HOST_HELP, takesWords: true, load: async () => (await import('./host/host.js')).host },
   completion: {
     help: COMPLETION_HELP,
     takesWords: true,

@@ -110,10 +110,13 @@ const unknown = (name: string) => {
   return fail('usage-error', { problem: `unknown ${what} ${name}`, fix: hint })
 }
 
-/** Runs a command line, and prints errors on stderr. Returns the exit status. */
-export const dispatch = async (words: readonly string[], environment: Environment): Promise<number> => {
+/**
+ * Runs a command line, and prints errors on stderr. Returns the exit status. `front`: as what the native cordon was
+ * started, if it was.
+ */
+export const dispatch = async (words: readonly string[], environment: Environment, front?: string): Promise<number> => {
   try {
-    return await perform(words, ownCaller(environment))
+    return await perform(words, ownCaller(environment, front))
   } catch (error) {
     return reportFailure(error, environment)
   }

@@ -141,6 +141,32 @@ export const DOCTOR_HELP: CommandHelp = {
   notes: ['Exit status: 0 if this host can run cells, 1 if not, 2 for a wrong command line.'],
 }
 
+export const HOST_HELP: CommandHelp = {
+  usage: 'cordon host status|stop|serve',
+  summary: 'show or end the process that keeps cordon run fast',
+  description: [
+    'cordon run starts one process for you, which has loaded what the next runs need. It decides nothing by itself:',
+    'each run is decided by its own files, folder, environment and user. Without it everything works, only slower.',
+    '',
+    '  status   show it',
+    '  stop     end it, and the commands that it serves',
+    '  serve    be it: cordon run starts this in the background',
+  ],
+  groups: [
+    {
+      title: 'options',
+      options: [
+        value('idle', 'TIME', 'serve: end after so long without a command (default: 10m)'),
+        flag('json', 'status: print JSON'),
+      ],
+    },
+  ],
+  notes: [
+    'CORDON_HOST=off: neither start nor use it. CORDON_HOST=TIME: it ends after so long without a command.',
+    'Exit status: 0 success; 1 none is running, or another one serves already; 2 a wrong command line.',
+  ],
+}
+
 export const COMPLETION_HELP: CommandHelp = {
   usage: 'cordon completion bash|zsh|fish',
   summary: 'print a script that completes commands and options in a shell',

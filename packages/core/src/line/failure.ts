@@ -2,6 +2,7 @@
 import { CordonError } from '../errors/index.js'
 
 import { STDERR, oneLine, paintFor, writeText } from './text/console-text.js'
+import type { Paint } from './text/console-text.js'
 import type { Environment } from './arguments.js'
 
 /** Cordon refused, or could not build the boundary. */
@@ -31,18 +32,23 @@ export const reportRefusal = (error: CordonError, environment: Environment): num
 
 /** Prints the error and its fix on stderr. Returns the exit status. */
 export const reportFailure = (error: unknown, environment: Environment): number => {
-  if (error instanceof CordonError) {
-    reportLines(`${error.code}: ${error.message}`, error.fix, environment)
-  } else {
-    // A bug of Cordon: its trace is the message.
-    writeText(STDERR, `cordon: bug: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`)
-  }
+  writeText(STDERR, failureLines(error, paintFor(STDERR, environment)))
   return exitStatusOf(error)
 }
 
-/** What is wrong, and the way out, each on a line of stderr. */
+/** The error and its fix. The message of a bug of Cordon is its trace. */
+export const failureLines = (error: unknown, paint: Paint): string =>
+  error instanceof CordonError
+    ? problemLines(`${error.code}: ${error.message}`, error.fix, paint)
+    : `cordon: bug: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`
+
+/** What is wrong, and the way out, each on a line. */
+const problemLines = (problem: string, fix: string | undefined, paint: Paint): string =>
+  [
+    `${paint('red', 'cordon:')} ${oneLine(problem)}\n`,
+    ...(fix === undefined || fix === '' ? [] : [`${paint('bold', 'fix:')} ${oneLine(fix)}\n`]),
+  ].join('')
+
 export const reportLines = (problem: string, fix: string | undefined, environment: Environment): void => {
-  const paint = paintFor(STDERR, environment)
-  writeText(STDERR, `${paint('red', 'cordon:')} ${oneLine(problem)}\n`)
-  if (fix !== undefined && fix !== '') writeText(STDERR, `${paint('bold', 'fix:')} ${oneLine(fix)}\n`)
+  writeText(STDERR, problemLines(problem, fix, paintFor(STDERR, environment)))
 }

@@ -13,7 +13,8 @@ import { attachedRunner } from './attached-runner.js'
 import type { AttachedRun, Launch } from './attached-runner.js'
 import { revise } from './facts.js'
 import type { DecidedRun } from './facts.js'
-import { openRunLog, recordSettingsOf, shieldedFrom, withLog } from './record.js'
+import { recordSettingsOf, shieldedFrom, withLog } from './record.js'
+import type { OpenRunLog } from './record.js'
 import { openRunGate } from './run-gate.js'
 import type { PreparedRun } from './run-gate.js'
 
@@ -33,8 +34,9 @@ export const performRun = (
   given: PreparedRun,
   launch: Launch,
   onDecided: (decided: DecidedRun) => void,
+  openLog: OpenRunLog,
 ): Promise<PerformedRun> =>
-  withLog(openRunLog(given.environment, given.order.home), (audit) => performRunIn(audit, given, launch, onDecided))
+  withLog(openLog(given.environment, given.order.home), (audit) => performRunIn(audit, given, launch, onDecided))
 
 /** With an open log, which stays open. */
 export const performRunIn = async (

@@ -30,7 +30,9 @@ export const withLog = async <Value>(
   }
 }
 
-export const openRunLog = (environment: Environment, home: string): Promise<AuditLog> =>
+export type OpenRunLog = (environment: Environment, home: string) => Promise<AuditLog>
+
+export const openRunLog: OpenRunLog = (environment, home) =>
   openAuditLog({ path: auditPathOf(environment, home) }).catch((error: unknown) => {
     throw withOtherPlace(error)
   })
@@ -81,10 +83,11 @@ export const recordRefusal = async (
   refused: DecidedRun,
   error: unknown,
   { given: { rest: argv }, environment }: CommandLine,
+  openLog: OpenRunLog = openRunLog,
 ): Promise<void> => {
   if (argv.length === 0 || !(error instanceof CordonError) || error.code.startsWith('audit-')) return
   try {
-    await withLog(openAuditLog({ path: auditPathOf(environment, homeOf(environment)) }), (audit) => {
+    await withLog(openLog(environment, homeOf(environment)), (audit) => {
       const words = recordArguments({ argv, line: argv.map(shellWord).join(' ') }, recordSettingsOf(environment))
       const how = { isDenied: true, because: 'the command was refused' }
       return recordDecision(openRecord({ record: audit.append }), refused, words, how)

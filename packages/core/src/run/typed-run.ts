@@ -25,6 +25,7 @@ import { prepareRun } from './prepare-run.js'
 import { recordRefusal } from './record.js'
 import { runAttached } from './run-attached.js'
 import { openRunGate } from './run-gate.js'
+import { NotServed } from './run-seat.js'
 import type { RunSeat } from './run-seat.js'
 
 const EXIT_TIMED_OUT = 124
@@ -47,6 +48,7 @@ export const runTyped = async (
   const interactive = seat.isInteractive()
   const known: Known = { order: undefined, decided: undefined, wasPermitted: false }
   const { outcome, advice } = await perform(line, seat, interactive, known, warn).catch((error: unknown): Ended => {
+    if (error instanceof NotServed) throw error
     const { order, wasPermitted } = known
     const explained = order === undefined ? error : explainMode(error, order)
     return { outcome: { kind: 'refused', error: explained, wasPermitted }, advice: [] }
@@ -54,7 +56,8 @@ export const runTyped = async (
   const { order } = known
   const error = outcome.kind === 'refused' ? outcome.error : undefined
   const decided = known.decided ?? undecided(error, order, order?.mode ?? 'default', interactive)
-  if (known.decided === undefined && !line.given.switches.has('dry-run')) await recordRefusal(decided, error, line)
+  if (known.decided === undefined && !line.given.switches.has('dry-run'))
+    await recordRefusal(decided, error, line, seat.openLog)
   const exitStatus = statusOf(outcome, decided)
   return { outcome, facts: describeRun(order, decided, outcome, exitStatus), advice, exitStatus }
 }
@@ -84,6 +87,7 @@ const perform = async (
       : (await import('./hold-run.js')).holdRun(parsed, manifestFile)
   known.order = order
   const prepared = { ...prepareRun(order, interactive, line), manifest }
+  await seat.accept(prepared)
   if (given.switches.has('dry-run')) {
     const { gate, call } = openRunGate(prepared)
     const { decision } = await gate.decide(call)
@@ -104,9 +108,10 @@ const perform = async (
     )
   }
   try {
-    const ran = await performRun(prepared, launch, (decided) => {
+    const onDecided = (decided: DecidedRun): void => {
       known.decided = decided
-    })
+    }
+    const ran = await performRun(prepared, launch, onDecided, seat.openLog)
     const { argv, boundary, ownFiles, result, reached, bare } = ran
     const refusals = adviceOn(result, { ...order, argv, ownFiles }, boundary, isObserved, line)
     const advice = [...upstreamProblems(reached), ...bare, ...refusals]

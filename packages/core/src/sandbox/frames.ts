@@ -19,12 +19,21 @@ export const TO_WATCHER = { names: 'N', begin: 'B', hold: 'H', otherNames: 'L', 
 export const FROM_WATCHER = { found: 'F', done: 'D', aside: 'A' } as const
 
 type LetterOf<Frames> = Frames[keyof Frames]
+/** Between a front and the local host (native/front/front.c). */
+export const FROM_FRONT = { request: 'Q', signal: 'S', continued: 'C', question: '?' } as const
+export const TO_FRONT = { notServed: 'N', launch: 'L', begin: 'B', text: 'T', stop: 'Z', exit: 'X' } as const
+
 export type FrameToCell = LetterOf<typeof TO_CELL>
 export type FrameToWatcher = LetterOf<typeof TO_WATCHER>
+export type FrameToFront = LetterOf<typeof TO_FRONT>
+type FrameFromFront = LetterOf<typeof FROM_FRONT>
 
 const HEADER = 5
 
-export const encodeFrame = (kind: FrameToCell | FrameToWatcher, payload: Uint8Array = new Uint8Array()): Buffer => {
+export const encodeFrame = (
+  kind: FrameToCell | FrameToWatcher | FrameToFront | FrameFromFront,
+  payload: Uint8Array = new Uint8Array(),
+): Buffer => {
   const frame = Buffer.allocUnsafe(HEADER + payload.byteLength)
   frame[0] = kind.charCodeAt(0)
   frame.writeUInt32LE(payload.byteLength, 1)

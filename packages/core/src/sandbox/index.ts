@@ -12,9 +12,12 @@ export { beyondPermit } from './result/applied-profile.js'
 export type { AppliedProfile } from './result/applied-profile.js'
 export { isHabit } from './result/habits.js'
 export type { Attempt, HostFacts } from './plan/host-facts.js'
+export { FROM_FRONT, TO_FRONT, createFrameReader, encodeFrame } from './frames.js'
+export type { FrameToFront } from './frames.js'
 export { findLauncher } from './host/launcher.js'
 export { mountsIn } from './grants/mountinfo.js'
-export { runOnHost } from './host/host-command.js'
+export { openHostDoor } from './host/host-door.js'
+export { runOnHost, startAlone } from './host/host-command.js'
 export type { HostCommandOutcome } from './host/host-command.js'
 export { runPlainProcess } from './host/plain-process.js'
 
@@ -23,6 +26,7 @@ export { tryWall } from './host/try-wall.js'
 export type { Observing } from './plan/planned-cell.js'
 
 export type { EnforcedBy, UnconfinedProfile, SandboxProfile } from './plan/sandbox-profile.js'
+export type { CellConnection } from './launch/cell.js'
 export { openSandbox, requireLauncher } from './sandbox.js'
 export type {
   AttachedControl,

@@ -3,7 +3,7 @@ import type { BackendName, Boundary, Form, Mechanism } from '../policy/index.js'
 
 import type { CallResult } from './call-result.js'
 import type { HostFacts } from './plan/host-facts.js'
-import type { Cell } from './launch/cell.js'
+import type { Cell, CellConnection } from './launch/cell.js'
 import type { CallNetwork } from './launch/doors.js'
 import type { Observing } from './plan/planned-cell.js'
 import type { SandboxProfile } from './plan/sandbox-profile.js'
@@ -89,6 +89,11 @@ export interface AttachedRequest extends CellSettings, Pick<RunInput, 'argv' | '
   readonly foreground: boolean
   /** Output that is counted for its limit. No more is read until the returned promise settles. */
   readonly onOutput: (stream: 'out' | 'err', bytes: Uint8Array) => Promise<void> | undefined
+  /**
+   * Has the launcher started by the process whose streams the command gets (default: by this process). Only for a
+   * sandbox and a call of which `startsElsewhere` is true.
+   */
+  readonly launch?: () => Promise<CellConnection>
   /** The boundary is applied and the command begins. */
   readonly onStart: (control: AttachedControl) => void
   /** The command stopped: by ^Z, or because it wants the terminal (SIGTTIN, SIGTTOU). */
@@ -113,6 +118,8 @@ export interface Sandbox {
   readonly run: (request: RunRequest) => Promise<CallResult>
   /** Runs one command on this process's own stdin, stdout and stderr. */
   readonly attach: (request: AttachedRequest) => Promise<CallResult>
+  /** Whether another process could start the launcher of such a call: no wall is needed, and no other user. */
+  readonly startsElsewhere: (settings: Pick<CellSettings, 'boundary' | 'cwd'>) => Promise<boolean>
   /** Keeps cells of one program ready: the boundary is applied, and they wait for arguments. */
   readonly warm: (settings: CellSettings & { readonly program: string }) => Pool
   /** Kills running calls, which fail with `sandbox-closed`, and waits until they are gone. */

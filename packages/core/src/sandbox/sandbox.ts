@@ -39,7 +39,14 @@ import { createOpenCalls } from './launch/open-calls.js'
 import { createPool, groundOf, isStillTrue, keepLatest, openPlanned, startEarly } from './launch/pool.js'
 import type { OpenedCell, ReadyCell, EarlyProgram } from './launch/pool.js'
 import { openSeatbelt } from './seatbelt/open-seatbelt.js'
-import type { CellSettings, RunInput, RunRequest, Sandbox, SandboxOptions } from './sandbox-interface.js'
+import type {
+  AttachedRequest,
+  CellSettings,
+  RunInput,
+  RunRequest,
+  Sandbox,
+  SandboxOptions,
+} from './sandbox-interface.js'
 import { createPatrols } from './watch/patrols.js'
 import type { CallPatrol } from './watch/patrols.js'
 import { programNamedIn } from './grants/program.js'
@@ -138,11 +145,11 @@ const openSandboxAs = async (
     return requestOf(settings, program, form, streams, streams === IN_MEMORY ? 'kept' : 'passed-on')
   }
   /** A promise, because a failure has to wait for the other things that have begun. */
-  const beginRequest = async ({ settings, argv, streams }: Job, hasNoCell: boolean): Promise<BegunRequest> => {
+  const beginRequest = async ({ settings, argv, streams, launch }: Job, hasNoCell: boolean): Promise<BegunRequest> => {
     const backend = await backendFor(settings)
     const request = requestOn(settings, backend, programNamedIn(argv), streams)
-    const connection = hasNoCell && streams === IN_MEMORY ? backend.launchAhead?.(request) : undefined
-    return { backend, request, connection }
+    const ahead = hasNoCell && streams === IN_MEMORY ? backend.launchAhead?.(request) : undefined
+    return { backend, request, connection: (await launch?.()) ?? ahead }
   }
   const patrolFor = async (settings: CellSettings, onAppearance: () => void): Promise<CallPatrol> => {
     refuseClosed()
@@ -228,8 +235,10 @@ const openSandboxAs = async (
         settings: request,
         argv: request.argv,
         streams: { stdio: attachedStdio(request), foreground: request.foreground, delivery: 'gathered' },
+        launch: request.launch,
         run: (opened, planned, watched) => runAttached(opened, planned, request, watched),
       }),
+    startsElsewhere: async (settings) => (await backendFor(settings)).host.wall === undefined,
     warm: (settings) =>
       calls.pool((onClose) =>
         createPool(
@@ -263,6 +272,8 @@ interface Job {
   readonly settings: CellSettings
   readonly argv: readonly string[]
   readonly streams: Streams
+  /** Undefined: by this process. */
+  readonly launch: AttachedRequest['launch']
   readonly run: (
     opened: OpenedCell,
     planned: PlannedCell,
@@ -275,6 +286,7 @@ const jobOf = (settings: CellSettings, input: RunInput, onStarted?: RunRequest['
   settings,
   argv: input.argv,
   streams: onStarted === undefined ? IN_MEMORY : OPEN,
+  launch: undefined,
   run: (opened, planned, watched, started) => runIn(opened, planned, { settings, input, onStarted }, watched, started),
 })
 

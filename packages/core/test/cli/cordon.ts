@@ -19,8 +19,18 @@ import type { Line } from './shared-process.js'
 
 export const CORDON = fileURLToPath(new URL('../../bin/cordon.js', import.meta.url))
 
+/** The native program: every run goes through the local host where it can. */
+const FRONT = fileURLToPath(new URL('../../build/cordon', import.meta.url))
+const IS_FRONTED = process.env['CORDON_TEST_FRONT'] === '1'
+
 /** What the caller of a test has in its environment; nothing of the person who runs the tests. */
-const ENVIRONMENT = { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: tmpdir(), LANG: 'C.UTF-8', ...OWN_FOLDERS }
+const ENVIRONMENT = {
+  CORDON_HOST: IS_FRONTED ? '10m' : 'off',
+  PATH: '/usr/local/bin:/usr/bin:/bin',
+  HOME: tmpdir(),
+  LANG: 'C.UTF-8',
+  ...OWN_FOLDERS,
+}
 
 export interface Ran {
   readonly status: number | null
@@ -38,8 +48,18 @@ export interface RunOptions {
 /** Starts of the store take half the time where V8 optimizes only what runs often. */
 export const NODE_OPTIONS = ['--wasm-tiering-budget=400000000']
 
+/** The words before those of a command. */
+export const STARTED: readonly string[] = IS_FRONTED ? [FRONT] : [process.execPath, CORDON]
+
+/** The local host takes no words about the form. */
+export const formWords = (form: Form): readonly string[] => (IS_FRONTED ? [] : ['--form', form])
+
+const programWords = (words: readonly string[]): readonly [string, readonly string[]] =>
+  IS_FRONTED ? [FRONT, words] : [process.execPath, [...NODE_OPTIONS, CORDON, ...words]]
+
 export const cordonProcess = (words: readonly string[], { input, cwd, environment, stdio }: RunOptions = {}): Ran => {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [...NODE_OPTIONS, CORDON, ...words], {
+  const [program, given] = programWords(words)
+  const { status, stdout, stderr } = spawnSync(program, given, {
     timeout: ENDS_WHAT_HANGS_MS,
     maxBuffer: 256 * 1024 * 1024,
     env: { ...ENVIRONMENT, ...environment },
@@ -72,7 +92,7 @@ const isShared = (
   [name = '', second = '', third = '']: readonly string[],
   { input, environment = {}, stdio }: RunOptions,
 ): boolean => {
-  if (process.env['CORDON_TEST_PROCESSES'] === 'own') return false
+  if (IS_FRONTED || process.env['CORDON_TEST_PROCESSES'] === 'own') return false
   if (!SHARING.has(name) && !(name === 'mcp' && SHARING_OF_MCP.has(second))) return false
   if (stdio !== undefined) return false
   if (input !== undefined && !READING.has(name)) return false
@@ -104,7 +124,8 @@ export const cordonBeside = (words: readonly string[], options: RunOptions = {})
 
 const cordonProcessBeside = (words: readonly string[], { cwd, environment, input }: RunOptions): Promise<Ran> =>
   new Promise((resolve) => {
-    const child = spawn(process.execPath, [...NODE_OPTIONS, CORDON, ...words], {
+    const [program, given] = programWords(words)
+    const child = spawn(program, given, {
       timeout: ENDS_WHAT_HANGS_MS,
       cwd: cwd ?? '/',
       env: { ...ENVIRONMENT, ...environment },
@@ -124,7 +145,7 @@ const cordonProcessBeside = (words: readonly string[], { cwd, environment, input
 
 /** The same, still running, with pipes for all streams. */
 export const startCordon = (words: readonly string[]): ChildProcess =>
-  spawn(process.execPath, [...NODE_OPTIONS, CORDON, ...words], { env: ENVIRONMENT, timeout: ENDS_WHAT_HANGS_MS })
+  spawn(...programWords(words), { env: ENVIRONMENT, timeout: ENDS_WHAT_HANGS_MS })
 
 /** A folder that is gone after the tests of the file; not in /tmp, because a cell has one of its own. */
 export const temporaryFolder = (): string => {
@@ -139,7 +160,7 @@ interface FormReport {
   readonly forms: Readonly<Record<Form, { readonly held: boolean; readonly problem: string | null }>>
 }
 
-const FORMS: readonly Form[] = ['namespaces', 'landlock']
+const FORMS: readonly Form[] = IS_FRONTED ? ['namespaces'] : ['namespaces', 'landlock']
 
 /** What `cordon doctor` says of this host; the first file of tests that asks keeps it for the others. */
 const formsOfHost = (): FormReport['forms'] => {
@@ -159,7 +180,7 @@ const describeBy =
     const forms = formsOfHost()
     describe.each(FORMS)(`${title} (%s)`, (form) => {
       const { held, problem } = forms[form]
-      if (held) body((words, options) => how(['run', '--form', form, ...words], options), form)
+      if (held) body((words, options) => how(['run', ...formWords(form), ...words], options), form)
       else
         test('the host supports this form of the cell', (context) => {
           needs(context, false, `${form}: ${problem ?? ''}`)

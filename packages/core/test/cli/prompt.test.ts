@@ -6,7 +6,7 @@ import { beforeEach, describe, expect, test } from 'vitest'
 
 import type { Facts } from './printed.js'
 
-import { CORDON, cordon, temporaryFolder } from './cordon.js'
+import { CORDON, STARTED, cordon, temporaryFolder } from './cordon.js'
 import { CONFIG_FOLDER, STATE_FOLDER } from './own-folders.js'
 import { CTRL_C, CTRL_D, atTerminal } from './terminal.js'
 import type { Step } from './terminal.js'
@@ -226,7 +226,7 @@ describe('at a terminal', () => {
   test('a rule that asks is shown with file and line, and "always" is not offered', () => {
     writeFileSync(userRules, 'rules:\n  - { effect: ask, command: echo, because: look at it }\n', { mode: 0o600 })
     const { output, status } = atTerminal(
-      [process.execPath, CORDON, 'run', '--', 'echo', 'x'],
+      [...STARTED, 'run', '--', 'echo', 'x'],
       [{ expect: 'once, reject, edit, help? ' }, answer('a'), { expect: 'would not help' }, QUESTION, answer('o')],
     )
     expect(output).toContain(`${userRules}:2`)
@@ -325,7 +325,7 @@ describe('a command with misleading text', () => {
       join(place, '.cordon', 'rules.yaml'),
       'rules:\n  - { effect: ask, command: echo, because: "safe\\e[2J\\r\\nonce?" }\n',
     )
-    const words = [process.execPath, CORDON, 'run', '--', 'echo'].map((word) => `'${word}'`).join(' ')
+    const words = [...STARTED, 'run', '--', 'echo'].map((word) => `'${word}'`).join(' ')
     const { output } = atTerminal(
       ['sh', '-c', `cd '${place}' && exec ${words}`],
       [QUESTION, answer('r'), { expect: 'reason' }, answer('')],

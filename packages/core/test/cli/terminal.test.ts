@@ -2,7 +2,7 @@ import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
-import { CORDON, describeForms, temporaryFolder } from './cordon.js'
+import { STARTED, describeForms, formWords, temporaryFolder } from './cordon.js'
 import { CTRL_BACKSLASH, CTRL_C, CTRL_D, CTRL_Z, atTerminal } from './terminal.js'
 import type { Step } from './terminal.js'
 
@@ -13,7 +13,7 @@ const TAKEN: Step = { raw: true }
 const folder = temporaryFolder()
 
 describeForms('at a terminal', (_, form) => {
-  const run = (...words: readonly string[]) => [process.execPath, CORDON, 'run', '--form', form, ...words]
+  const run = (...words: readonly string[]) => [...STARTED, 'run', ...formWords(form), ...words]
   const typed = (...words: readonly string[]) =>
     run(...words)
       .map((word) => `'${word}'`)
@@ -151,8 +151,8 @@ describeForms('at a terminal', (_, form) => {
     const mark = `94${String(process.pid)}`
     const now = join(folder, `${form}-now`)
     const killer =
-      `(until [ -e ${now} ]; do sleep 0.1; done; kill -KILL $(pgrep -f -- '^${process.execPath} .*--form ` +
-      `${form} -- sleep ${mark}$')) &`
+      `(until [ -e ${now} ]; do sleep 0.1; done; kill -KILL $(pgrep -f -- '^${STARTED[0] ?? ''} .*-- ` +
+      `sleep ${mark}$')) &`
     const { modes } = atTerminal(SHELL, [
       PROMPT,
       { look: true },

@@ -42,9 +42,12 @@ export type Paint = (style: 'bold' | 'red' | 'green' | 'yellow' | 'dim', text: s
 const CODES = { bold: 1, red: 31, green: 32, yellow: 33, dim: 2 } as const
 
 /** Colours only on a terminal, and not if its user refuses them (https://no-color.org). */
-export const paintFor = (descriptor: number, environment: Environment): Paint => {
+export const paintFor = (descriptor: number, environment: Environment): Paint =>
+  paintOn(isatty(descriptor), environment)
+
+export const paintOn = (isTerminal: boolean, environment: Environment): Paint => {
   const { NO_COLOR: unwanted, TERM: kind } = environment
-  const plain = !isatty(descriptor) || (unwanted !== undefined && unwanted !== '') || kind === 'dumb'
+  const plain = !isTerminal || (unwanted !== undefined && unwanted !== '') || kind === 'dumb'
   return (style, text) => (plain ? text : `\u001b[${CODES[style]}m${text}\u001b[0m`)
 }
 

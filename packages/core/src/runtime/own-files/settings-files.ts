@@ -70,6 +70,20 @@ const copyFiles = (folder: string): readonly OwnFile[] =>
     fix: 'grant something else',
   }))
 
+/** Where the local host of a user may listen (native/front/host-place.c). No variable names another place. */
+export const hostFolders = (): readonly string[] => {
+  const user = String(process.geteuid?.() ?? 0)
+  return [`/run/user/${user}/cordon`, '/run/cordon', `/tmp/cordon-host-${user}`]
+}
+
+const hostFiles = (): readonly OwnFile[] =>
+  hostFolders().map((path) => ({
+    path,
+    access: 'withheld',
+    what: 'the socket of the local host',
+    fix: 'grant something else',
+  }))
+
 type Variables = Readonly<Record<string, string | undefined>>
 
 /** The folders of a user: those by default, and those that the variables of the XDG specification name. */
@@ -84,6 +98,7 @@ export const userFiles = (variables: Variables, home: string, config?: string): 
     ...folders('XDG_STATE_HOME', '.local', 'state').flatMap(stateFiles),
     ...folders('XDG_DATA_HOME', '.local', 'share').flatMap(copyFiles),
     ...folders('XDG_CACHE_HOME', '.cache').flatMap((folder) => packageFiles(join(folder, 'mcp'))),
+    ...hostFiles(),
   ]
 }
 

@@ -53,3 +53,13 @@ export const runOnHost = (
       )
     })
   })
+
+/**
+ * Starts a program that outlives this process, with nothing of it: no variable, no folder, no stream, and in a session
+ * of its own.
+ */
+export const startAlone = ([program = '', ...words]: readonly string[]): void => {
+  spawn(program, words, { cwd: '/', env: {}, stdio: 'ignore', detached: true })
+    .on('error', () => undefined)
+    .unref()
+}

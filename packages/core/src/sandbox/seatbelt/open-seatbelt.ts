@@ -51,6 +51,7 @@ export const openSeatbelt = async (): Promise<Sandbox> => {
         throw unsupported('a program that stays open', 'run the server in a container')
       return perform(request, request)
     },
+    startsElsewhere: () => Promise.resolve(false),
     attach: () =>
       Promise.reject(unsupported('a program on this terminal', 'call it as a tool of createCordon(), or run on Linux')),
     warm: (settings) => poolOf(settings, perform),

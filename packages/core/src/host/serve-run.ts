@@ -1,0 +1,149 @@
+// `cordon run` for a front: decided by its files, folder, environment and identity, and recorded, as in a process of
+// its own. Nothing that this host knows decides.
+import { isAbsolute } from 'node:path'
+
+import { textOfFile } from '../platform/index.js'
+import type { CellConnection, Sandbox } from '../sandbox/index.js'
+
+import { parseArguments } from '../line/arguments.js'
+import type { Arguments, Environment } from '../line/arguments.js'
+import type { CommandLine } from '../line/caller.js'
+import { exitStatusOf, failureLines } from '../line/failure.js'
+import { STDERR, paintOn } from '../line/text/console-text.js'
+import type { OpenRunLog } from '../run/record.js'
+import { reportRun } from '../run/report-run.js'
+import { RUN_HELP } from '../run/request/run-options.js'
+import { openRunGate } from '../run/run-gate.js'
+import type { PreparedRun } from '../run/run-gate.js'
+import { NotServed } from '../run/run-seat.js'
+import type { RunSeat } from '../run/run-seat.js'
+import { runTyped } from '../run/typed-run.js'
+import type { Front } from './front.js'
+
+export interface Served {
+  readonly front: Front
+  /** Of the front's process. */
+  readonly pid: number
+  readonly sandbox: Sandbox
+  readonly openLog: OpenRunLog
+  /** The connection to the launcher that the front has started last. */
+  readonly cell: () => Promise<CellConnection>
+}
+
+/** Settles when the front was told how it ended. False if it goes another way. */
+export const serveRun = async (served: Served): Promise<boolean> => {
+  const { front } = served
+  try {
+    const line = commandLineOf(front)
+    const report = reportRun(line, front.write)
+    const ran = await runTyped(line, seatOf(served), report.say)
+    await report.end(ran)
+    front.exit(ran.exitStatus)
+    return true
+  } catch (error) {
+    if (error instanceof NotServed) {
+      front.refuse()
+      return false
+    }
+    const { environment, terminals } = front.request.caller
+    front.write(STDERR, failureLines(error, paintOn(terminals.err, environment)))
+    front.exit(exitStatusOf(error))
+    return true
+  }
+}
+
+const commandLineOf = ({ request: { words, caller } }: Front): CommandLine => {
+  const given = parseArguments(words.slice(1), RUN_HELP, 'cordon run')
+  if (words[0] !== 'run' || !isServed(given) || !isOwnPlace(caller.environment)) throw new NotServed()
+  return { ...caller, given }
+}
+
+/** Files that this process would have to read or write where it stands, and whatever few people use. */
+const OWN_PROCESS: readonly string[] = [
+  ...['help', 'dry-run', 'facts', 'manifest', 'session', 'backend', 'image', 'form'],
+  ...['secret', 'resolve', 'upstream-ca'],
+]
+
+const isServed = ({ switches, values }: Arguments): boolean =>
+  OWN_PROCESS.every((name) => !switches.has(name) && !values.has(name))
+
+/** Variables whose paths would begin in another folder, or that lead elsewhere than those of the host. */
+const PATHS = ['CORDON_AUDIT', 'CORDON_KEY_FILE', 'CORDON_TOKEN_FILE', 'CORDON_STORE', 'CORDON_SERVER', 'DOCKER_HOST']
+const TEMPORARY = ['TMPDIR', 'TMP', 'TEMP']
+
+const isOwnPlace = (environment: Environment): boolean => {
+  const valueOf = (name: string): string => environment[name] ?? ''
+  const isClear = (text: string): boolean => text === '' || isAbsolute(text) || /^[a-z]+:\/\//.test(text)
+  return (
+    valueOf('CORDON_SESSION') === '' &&
+    PATHS.every((name) => isClear(valueOf(name).replace(/^unix:(?=\/)/, ''))) &&
+    TEMPORARY.every((name) => ['', '/tmp', '/tmp/'].includes(valueOf(name)))
+  )
+}
+
+const seatOf = ({ front, pid, sandbox, openLog, cell }: Served): RunSeat => {
+  let isAsked = false
+  return {
+    isInteractive: () => front.request.isInteractive,
+    accept: async (prepared) => {
+      if (await needsOwnProcess(prepared, sandbox, pid)) throw new NotServed()
+    },
+    openPlace: () =>
+      Promise.resolve({
+        streams: 'own',
+        isNested: false,
+        close: () => Promise.resolve(),
+        attach: async (request) => {
+          let kill: () => void = () => undefined
+          void front.gone.then(() => {
+            kill()
+          })
+          return sandbox.attach({
+            ...request,
+            launch: async () => {
+              // Its first launcher was started ahead.
+              if (isAsked) front.launch()
+              isAsked = true
+              const connection = await cell()
+              kill = () => connection.destroy()
+              return connection
+            },
+            beforeStart: async (applied) => {
+              await request.beforeStart?.(applied)
+              front.begin()
+            },
+            onStart: (control) => {
+              kill = control.kill
+              request.onStart(control)
+            },
+          })
+        },
+      }),
+    openLog,
+    job: front.job,
+    exit: front.exit,
+  }
+}
+
+/** Before anything is decided: what this host would do otherwise than a process of the caller's own. */
+const needsOwnProcess = async (prepared: PreparedRun, sandbox: Sandbox, pid: number): Promise<boolean> => {
+  const { tool, order, isInteractive } = prepared
+  const { boundary } = tool
+  const { memory, processes } = boundary.limits
+  return (
+    boundary.network.kind === 'hosts' ||
+    boundary.limits.output !== undefined ||
+    // Its cgroup would be made beside that of this host.
+    ((memory !== undefined || processes !== undefined) && cgroupOf(pid) !== cgroupOf('self')) ||
+    !(await sandbox.startsElsewhere({ boundary, cwd: order.cwd })) ||
+    // The question is for its terminal.
+    (isInteractive && (await wouldAsk(prepared)))
+  )
+}
+
+const cgroupOf = (process: number | 'self'): string | undefined => textOfFile(`/proc/${process}/cgroup`)
+
+const wouldAsk = async (prepared: PreparedRun): Promise<boolean> => {
+  const { gate, call } = openRunGate(prepared)
+  return (await gate.decide(call)).kind === 'asking'
+}

@@ -1,0 +1,54 @@
+// The door of the local host: a process in C that accepts clients and checks them (native/front/door.c).
+import { spawn } from 'node:child_process'
+import { Socket } from 'node:net'
+
+import { fail } from '../../errors/index.js'
+import { isMapping } from '../../shapes/index.js'
+
+import { findLauncher } from './launcher.js'
+
+/** A client that passed the check. */
+export interface Visitor {
+  readonly connection: Socket
+  readonly pid: number
+  /** The ending of the socket at which it came: empty for a request. */
+  readonly purpose: string
+}
+
+export interface HostDoor {
+  /** Settles when it no longer accepts anybody. */
+  readonly closed: Promise<void>
+  readonly close: () => void
+}
+
+const ANOTHER_SERVES = 3
+
+/** Undefined if another host of this build listens. */
+export const openHostDoor = (build: string, onVisitor: (visitor: Visitor) => void): Promise<HostDoor | undefined> => {
+  const door = spawn(findLauncher(), ['door', build], { stdio: ['ignore', 'ignore', 'pipe', 'pipe', 'ipc'], env: {} })
+  const [, , errors, lifeline] = door.stdio as unknown as Socket[]
+  const closed = new Promise<void>((resolve) => {
+    door.once('exit', () => {
+      resolve()
+    })
+  })
+  door.on('message', (message, handle) => {
+    const { pid, purpose } = isMapping(message) ? message : {}
+    if (!(handle instanceof Socket)) return
+    handle.on('error', () => undefined)
+    if (typeof pid === 'number' && typeof purpose === 'string') onVisitor({ connection: handle, pid, purpose })
+    else handle.destroy()
+  })
+  let said = ''
+  errors?.on('data', (bytes: Buffer) => (said += bytes.toString()))
+  return new Promise((resolve, reject) => {
+    lifeline?.once('data', () => {
+      resolve({ closed, close: () => lifeline.destroy() })
+    })
+    door.once('error', reject)
+    door.once('exit', (status) => {
+      if (status === ANOTHER_SERVES) resolve(undefined)
+      else reject(fail('launcher-died', { how: said.trim() || `the door ended with ${String(status)}` }))
+    })
+  })
+}

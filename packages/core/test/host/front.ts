@@ -1,0 +1,83 @@
+// Starts the native `cordon`, and knows its local host, which all tests of one user share.
+import { spawn, spawnSync } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
+import { mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+import { afterAll, expect } from 'vitest'
+
+import { ENDS_WHAT_HANGS_MS } from '../../../../test/hanging.js'
+import type { HostState } from '../../src/host/host-state.js'
+
+export const FRONT = fileURLToPath(new URL('../../build/cordon', import.meta.url))
+
+interface Ran {
+  readonly status: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+type Variables = Readonly<Record<string, string>>
+
+interface FrontPlace {
+  /** The folder in which it is called. */
+  readonly folder: string
+  readonly environment: Variables
+  readonly run: (words: readonly string[], more?: Variables, around?: readonly string[]) => Ran
+  readonly start: (words: readonly string[]) => ChildProcess
+  /** The entries of its audit log. */
+  readonly log: () => readonly Readonly<Record<string, unknown>>[]
+}
+
+export const frontPlace = (): FrontPlace => {
+  const root = realpathSync(mkdtempSync('/var/tmp/cordon-front-'))
+  afterAll(() => {
+    rmSync(root, { recursive: true, force: true })
+  })
+  const environment = { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: root, LANG: 'C.UTF-8' }
+  return {
+    folder: root,
+    environment,
+    run: (words, more = {}, around = []) => {
+      const [program = FRONT, ...rest] = [...around, FRONT, ...words]
+      const { status, stdout, stderr } = spawnSync(program, rest, {
+        cwd: root,
+        env: { ...environment, ...more },
+        encoding: 'utf8',
+        timeout: ENDS_WHAT_HANGS_MS,
+      })
+      return { status, stdout, stderr }
+    },
+    start: (words) => spawn(FRONT, words, { cwd: root, env: environment, timeout: ENDS_WHAT_HANGS_MS }),
+    log: () =>
+      readFileSync(join(root, '.local/state/cordon/audit.jsonl'), 'utf8')
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line) as Readonly<Record<string, unknown>>),
+  }
+}
+
+/** Undefined if no host is running. */
+export const hostState = (): HostState | undefined => {
+  const { stdout } = spawnSync(FRONT, ['host', 'status', '--json'], { encoding: 'utf8', timeout: ENDS_WHAT_HANGS_MS })
+  return (JSON.parse(stdout) as HostState | null) ?? undefined
+}
+
+/** Settles with its state when there is one. */
+export const hostStarted = async (place: FrontPlace): Promise<HostState> => {
+  for (const begin = Date.now(); Date.now() - begin < ENDS_WHAT_HANGS_MS;) {
+    const state = hostState()
+    if (state !== undefined) return state
+    expect(place.run(['run', '--', 'true'])).toEqual({ status: 0, stdout: '', stderr: '' })
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+  throw new Error('no host was started')
+}
+
+/** How many of these runs the host served. */
+export const servedOf = (work: () => void): number => {
+  const before = hostState()?.served ?? 0
+  work()
+  return (hostState()?.served ?? 0) - before
+}
