@@ -3,6 +3,7 @@
 import type { Socket } from 'node:net'
 
 import { fail } from '../errors/index.js'
+import { noticeChanges } from '../platform/index.js'
 import { monotonicMs } from '../shapes/index.js'
 import { openHostDoor, openSandbox } from '../sandbox/index.js'
 import type { CellConnection, Sandbox } from '../sandbox/index.js'
@@ -10,6 +11,7 @@ import type { CellConnection, Sandbox } from '../sandbox/index.js'
 import { receiveFront } from './front.js'
 import type { HostState } from './host-state.js'
 import { keepLogsOpen } from './open-logs.js'
+import { rememberRuns } from './remembered-runs.js'
 import { serveRun } from './serve-run.js'
 
 export interface HostSettings {
@@ -22,8 +24,10 @@ const PATIENCE_MS = 5_000
 
 /** Settles when nobody has asked for so long, or when the door is closed. False if another host serves already. */
 export const serveHost = async ({ build, idleMs }: HostSettings): Promise<boolean> => {
+  noticeChanges()
   const logs = keepLogsOpen()
   const cells = cellsOfFronts()
+  const prepare = rememberRuns()
   const began = monotonicMs()
   let [serving, served, refused] = [0, 0, 0]
   let rest: () => void = () => undefined
@@ -54,7 +58,7 @@ export const serveHost = async ({ build, idleMs }: HostSettings): Promise<boolea
       receiveFront(connection, {
         onFront: async (front) => {
           const cell = () => cells.next(pid)
-          const isServed = await serveRun({ front, pid, sandbox: await opened(), openLog: logs.open, cell })
+          const isServed = await serveRun({ front, pid, sandbox: await opened(), openLog: logs.open, prepare, cell })
           if (isServed) served += 1
           else refused += 1
         },

@@ -10,6 +10,7 @@ import type { Arguments, Environment } from '../line/arguments.js'
 import type { CommandLine } from '../line/caller.js'
 import { exitStatusOf, failureLines } from '../line/failure.js'
 import { STDERR, paintOn } from '../line/text/console-text.js'
+import type { PrepareTyped } from '../run/prepare-typed.js'
 import type { OpenRunLog } from '../run/record.js'
 import { reportRun } from '../run/report-run.js'
 import { RUN_HELP } from '../run/request/run-options.js'
@@ -26,6 +27,7 @@ export interface Served {
   readonly pid: number
   readonly sandbox: Sandbox
   readonly openLog: OpenRunLog
+  readonly prepare: PrepareTyped
   /** The connection to the launcher that the front has started last. */
   readonly cell: () => Promise<CellConnection>
 }
@@ -76,15 +78,17 @@ const isOwnPlace = (environment: Environment): boolean => {
   const isClear = (text: string): boolean => text === '' || isAbsolute(text) || /^[a-z]+:\/\//.test(text)
   return (
     valueOf('CORDON_SESSION') === '' &&
+    isAbsolute(valueOf('HOME')) &&
     PATHS.every((name) => isClear(valueOf(name).replace(/^unix:(?=\/)/, ''))) &&
     TEMPORARY.every((name) => ['', '/tmp', '/tmp/'].includes(valueOf(name)))
   )
 }
 
-const seatOf = ({ front, pid, sandbox, openLog, cell }: Served): RunSeat => {
+const seatOf = ({ front, pid, sandbox, openLog, prepare, cell }: Served): RunSeat => {
   let isAsked = false
   return {
     isInteractive: () => front.request.isInteractive,
+    prepare,
     accept: async (prepared) => {
       if (await needsOwnProcess(prepared, sandbox, pid)) throw new NotServed()
     },

@@ -1,18 +1,9 @@
 // What is at a path. To callers of these functions, what this user cannot see is the same as what is not there.
-import {
-  closeSync,
-  constants,
-  fstatSync,
-  lstatSync,
-  openSync,
-  readFileSync,
-  readdirSync,
-  readlinkSync,
-  realpathSync,
-  statSync,
-} from 'node:fs'
+import { closeSync, constants, fstatSync } from 'node:fs'
 import type { Stats } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
+
+import { lstatSync, openSync, readFileSync, readdirSync, readlinkSync, realpathSync, statSync } from './look.js'
 
 /** What `look` returns. It may only read from the file system. */
 export const ifSeen = <Seen>(look: () => Seen): Seen | undefined => {

@@ -12,6 +12,20 @@ export {
   statusAt,
   textOfFile,
 } from './at-path.js'
+export {
+  accessSync,
+  areChangesNoticed,
+  createMemory,
+  existsSync,
+  lstatSync,
+  noticeChanges,
+  openSync,
+  readFileSync,
+  readdirSync,
+  readlinkSync,
+  realpathSync,
+  statSync,
+} from './look.js'
 export { describeSelf, isDead, isRunning, takeLock, tryLock } from './lock.js'
 export type { BusyLock } from './lock.js'
 export { quotedWord, shellWord, unquotedWord } from './shell-word.js'

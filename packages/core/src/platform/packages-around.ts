@@ -1,6 +1,7 @@
 // The packages of Cordon around its core. They run outside of every cell, as the core does.
-import { existsSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
+
+import { existsSync } from './look.js'
 
 /** By their folder in a checkout. */
 const PACKAGES_AROUND = {

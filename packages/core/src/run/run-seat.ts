@@ -1,4 +1,6 @@
 // What a run does to the process that asked for it: this one, or the front that asked the local host.
+import { prepareTyped } from './prepare-typed.js'
+import type { PrepareTyped } from './prepare-typed.js'
 import { openRunLog } from './record.js'
 import type { OpenRunLog } from './record.js'
 import type { PreparedRun } from './run-gate.js'
@@ -11,6 +13,7 @@ import { ownJob } from './terminal/own-job.js'
 export interface RunSeat {
   /** Whether a person can be asked at its terminal. */
   readonly isInteractive: () => boolean
+  readonly prepare: PrepareTyped
   /** Throws `NotServed`, before anything is recorded, for a run that needs a process of its own. */
   readonly accept: (prepared: PreparedRun) => Promise<void>
   readonly openPlace: OpenPlace
@@ -25,6 +28,7 @@ export class NotServed extends Error {}
 
 export const ownSeat = (): RunSeat => ({
   isInteractive,
+  prepare: prepareTyped,
   accept: () => Promise.resolve(),
   openPlace,
   openLog: openRunLog,

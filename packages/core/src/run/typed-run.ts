@@ -9,7 +9,6 @@ import type { CallResult } from '../sandbox/index.js'
 import type { CommandLine } from '../line/caller.js'
 import { EXIT_REFUSED, exitStatusOf } from '../line/failure.js'
 import { configFolderOf } from '../settings/own-folders.js'
-import { parseRun } from './request/run-request.js'
 import type { RunOrder } from './request/run-request.js'
 import { warningsOf } from './request/warnings.js'
 import { explainViolations } from './text/explain.js'
@@ -21,7 +20,6 @@ import { describeRun, undecided, wouldRun } from './facts.js'
 import type { DecidedRun, Facts, Outcome } from './facts.js'
 import { onGrantedNetwork } from './launch-in-cell.js'
 import { performRun } from './perform-run.js'
-import { prepareRun } from './prepare-run.js'
 import { recordRefusal } from './record.js'
 import { runAttached } from './run-attached.js'
 import { openRunGate } from './run-gate.js'
@@ -79,14 +77,10 @@ const perform = async (
   warn: (lines: readonly string[]) => void,
 ): Promise<Ended> => {
   const { given, environment } = line
-  const parsed = (known.order = await parseRun(given, line))
-  const manifestFile = given.values.get('manifest')?.[0]
-  const { order, manifest } =
-    manifestFile === undefined
-      ? { order: parsed, manifest: undefined }
-      : (await import('./hold-run.js')).holdRun(parsed, manifestFile)
-  known.order = order
-  const prepared = { ...prepareRun(order, interactive, line), manifest }
+  const prepared = await seat.prepare(line, interactive, (order) => {
+    known.order = order
+  })
+  const { order } = prepared
   await seat.accept(prepared)
   if (given.switches.has('dry-run')) {
     const { gate, call } = openRunGate(prepared)

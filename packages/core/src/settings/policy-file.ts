@@ -1,10 +1,9 @@
 // Finds the policy that a word names, or suggests the one that was probably meant.
-import { existsSync, readFileSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 
 import { fail, reasonOf } from '../errors/index.js'
 import type { CordonError } from '../errors/index.js'
-import { namesInFolder, shellWord } from '../platform/index.js'
+import { existsSync, namesInFolder, readFileSync, shellWord } from '../platform/index.js'
 import { loadPolicyFile, nearestKey } from '../policy/index.js'
 import type { PolicyFile, ToolPolicy } from '../policy/index.js'
 

@@ -1,9 +1,8 @@
 // The places of policies: bundled with Cordon, of the project, of the user.
-import { existsSync } from 'node:fs'
 import { basename, join } from 'node:path'
 
 import { CordonError, fail } from '../errors/index.js'
-import { PACKAGE_FOLDER } from '../platform/index.js'
+import { PACKAGE_FOLDER, existsSync } from '../platform/index.js'
 import type { AbsolutePath, Places } from '../policy/index.js'
 import {
   PROJECT_FOLDER,

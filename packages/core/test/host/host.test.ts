@@ -7,6 +7,7 @@ import { dirname, join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 
 import { hostFolders } from '../../src/runtime/own-files/index.js'
+import { testChanges } from './changes.js'
 import { FRONT, frontPlace, hostStarted, hostState, servedOf } from './front.js'
 
 const place = frontPlace()
@@ -80,6 +81,8 @@ describe('a served run', () => {
     expect(place.run(words).status).toBe(0)
   })
 })
+
+testChanges()
 
 describe('a process of its own', () => {
   test('does what a host does not: sessions, facts, walls, other temporary folders, and whoever wants no host', () => {

@@ -19,6 +19,7 @@ import type { EgressOrder } from '../../settings/egress-order.js'
 import { readOnly } from '../../settings/own-files.js'
 import { configFolderOf, homeOf } from '../../settings/own-folders.js'
 import { loadPolicy } from '../../settings/policy-file.js'
+import type { LoadedPolicy } from '../../settings/policy-file.js'
 import { BACKEND_WORDS, CONTAINER, FORM_WORDS, GRANTS, LIMITS, LIMIT_OPTIONS } from './run-options.js'
 
 export interface RunOrder {
@@ -54,6 +55,38 @@ export const parseRun = async (
   caller: Caller,
   words: 'typed' | 'kept' = given.values.has('agent') ? 'kept' : 'typed',
 ): Promise<RunOrder> => {
+  const all = (name: string): readonly string[] => given.values.get(name) ?? []
+  const { order, policies } = parseOrder(given, caller)
+  const { environment } = caller
+  const { policy, home } = order
+  const here = caller.folder()
+  const [authorities] = all('upstream-ca').map((path) => resolve(here, path))
+  const needsSecrets = policy.credentials.length > 0 || all('secret').length > 0
+  return {
+    ...order,
+    egress: await readEgress(all('resolve'), authorities),
+    secrets: needsSecrets
+      ? (await import('../../settings/secret-sources.js')).secretSources(policies, {
+          typed: all('secret'),
+          folder: words === 'typed' ? here : undefined,
+          configFolder: configFolderOf(environment, home),
+          environment,
+          policy,
+        })
+      : NO_SECRETS,
+  }
+}
+
+const NO_SECRETS: RunOrder['secrets'] = new Map()
+const NO_EGRESS: EgressOrder = { pins: new Map(), authorities: [] }
+
+interface ParsedOrder {
+  readonly order: RunOrder
+  readonly policies: readonly LoadedPolicy[]
+}
+
+/** Without options of the proxy and without credentials. */
+export const parseOrder = (given: Arguments, caller: Caller): ParsedOrder => {
   const first = (name: string): string | undefined => given.values.get(name)?.[0]
   const all = (name: string): readonly string[] => given.values.get(name) ?? []
   if (given.rest.length === 0)
@@ -69,13 +102,11 @@ export const parseRun = async (
   const backend = image === undefined ? backendIn(first('backend') ?? 'auto') : 'auto'
   const pathsOf = (name: string): readonly string[] => all(name).map((path) => resolve(here, path))
   const ruleFiles = pathsOf('rules')
-  const [authorities] = pathsOf('upstream-ca')
   const files = all('policy').map((word) =>
     loadPolicy(word, { workspace, home, configFolder, ruleFiles, folder: here }),
   )
   const policy = combinePolicies(files, typedPolicy(given))
-  const needsSecrets = policy.credentials.length > 0 || all('secret').length > 0
-  return {
+  const order: RunOrder = {
     argv: given.rest,
     cwd: folderAt(resolve(here, first('cwd') ?? '.'), '--cwd'),
     workspace,
@@ -95,21 +126,14 @@ export const parseRun = async (
       ...readOnly(pathsOf('upstream-ca'), 'what servers are trusted by'),
     ],
     session: first('session'),
-    egress: await readEgress(all('resolve'), authorities),
+    egress: NO_EGRESS,
     grants: GRANTING.flatMap((name) =>
       all(name).map((value) => `--${name} ${name === 'env' ? value.replace(/=.*/s, '=…') : value}`),
     ),
     policySources: files.map(({ source }) => source),
-    secrets: needsSecrets
-      ? (await import('../../settings/secret-sources.js')).secretSources(files, {
-          typed: all('secret'),
-          folder: words === 'typed' ? here : undefined,
-          configFolder,
-          environment,
-          policy,
-        })
-      : new Map(),
+    secrets: NO_SECRETS,
   }
+  return { order, policies: files }
 }
 
 /** Without policies, which the decision shows by their sources. */

@@ -1,5 +1,4 @@
 // The packages that a package loads, found as Node finds them. Nothing is looked at twice: a start looks at a hundred.
-import { realpathSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { basename, dirname, join } from 'node:path'
 
@@ -11,6 +10,7 @@ import {
   jsonOfFile,
   linkStatusAt,
   placesAround,
+  realpathSync,
   statusAt,
 } from '../../platform/index.js'
 import { parseAbsolutePath } from '../../policy/index.js'
@@ -124,7 +124,7 @@ const lookAt = (path: string, placeAt: PlaceAt): Place | undefined => {
   if (folder === undefined || status === undefined) return undefined
   if (!status.isSymbolicLink()) return { real: join(folder.real, basename(path)), links: folder.links }
   try {
-    return { real: realpathSync.native(path), links: linksOnTheWay(parseAbsolutePath(path)) }
+    return { real: realpathSync(path), links: linksOnTheWay(parseAbsolutePath(path)) }
   } catch {
     return undefined
   }

@@ -1,10 +1,21 @@
 // What Cordon itself runs from: its package, every package that it loads, the launcher, and Node. A tool that changes
 // one of them would run outside of every cell with the next start.
-import { existsSync, readdirSync, realpathSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 
 import { fail } from '../../errors/index.js'
-import { PACKAGE_FOLDER, ifSeen, isCheckout, isLink, placesAround, readLink, realPathOf } from '../../platform/index.js'
+import {
+  PACKAGE_FOLDER,
+  createMemory,
+  existsSync,
+  ifSeen,
+  isCheckout,
+  isLink,
+  placesAround,
+  readLink,
+  readdirSync,
+  realPathOf,
+  realpathSync,
+} from '../../platform/index.js'
 import { isWithinPath, parseAbsolutePath } from '../../policy/index.js'
 import type { AbsolutePath, Boundary } from '../../policy/index.js'
 import { futurePathOf } from '../../sandbox/index.js'
@@ -29,26 +40,24 @@ interface Program {
   readonly names: readonly OwnFile[]
   /** Only a write grant that overlaps one of these can reach its packages. */
   readonly areas: readonly AbsolutePath[]
-  /** Undefined until a grant reaches them. */
-  packages: readonly OwnFile[] | undefined
 }
 
-/** Found once in a process: neither the program nor the way that it was started changes. */
-const known = new Map<string, Program>()
+/** Neither the program nor the way that it was started changes while a process lives. A local host lives longer. */
+const programs = createMemory<Program>(64)
+const filesOfProgram = createMemory<readonly OwnFile[]>(64)
 
 /** Those that a boundary could let a tool change. To look for all packages costs some milliseconds, so few calls do. */
 export const programFiles = ({ write }: Pick<Boundary, 'write'>, started: StartedProgram = {}): readonly OwnFile[] => {
   const bases = write.filter(({ negated }) => !negated).map(({ base }) => futurePathOf(base))
   if (bases.length === 0) return []
   const key = JSON.stringify(started)
-  const program = known.get(key) ?? lookFor(started)
-  known.set(key, program)
+  const program = programs.recall(key, () => lookFor(started))
   const isReached = (path: AbsolutePath): boolean =>
     bases.some((base) => isWithinPath(path, base) || isWithinPath(base, path))
-  if (program.areas.some(isReached)) program.packages ??= filesOfPackages(program.folders)
-  return withoutRepeats([...(program.packages ?? []), ...program.names]).filter(({ path }) =>
-    isReached(path as AbsolutePath),
-  )
+  const packages = program.areas.some(isReached)
+    ? filesOfProgram.recall(key, () => filesOfPackages(program.folders))
+    : []
+  return withoutRepeats([...packages, ...program.names]).filter(({ path }) => isReached(path as AbsolutePath))
 }
 
 /**
@@ -72,7 +81,7 @@ export const refuseOwnProgram = (
 
 const lookFor = (started: StartedProgram): Program => {
   const folders = foldersOf(started)
-  return { folders, names: filesOfNames(started, folders), areas: areasOf(folders), packages: undefined }
+  return { folders, names: filesOfNames(started, folders), areas: areasOf(folders) }
 }
 
 /** Where packages are looked for. If links lead elsewhere, a grant of any place may reach a package. */

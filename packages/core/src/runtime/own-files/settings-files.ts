@@ -1,8 +1,7 @@
 // Files that configure Cordon: rules, policies, approvals of sessions, sources of secrets; and the sockets of engines.
-import { statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 
-import { linkStatusAt, namesInFolder, readLink, realPathOf } from '../../platform/index.js'
+import { linkStatusAt, namesInFolder, readLink, realPathOf, statSync } from '../../platform/index.js'
 import { parseAbsolutePath } from '../../policy/index.js'
 import { engineSockets, futurePathOf } from '../../sandbox/index.js'
 

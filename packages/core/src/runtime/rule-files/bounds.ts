@@ -1,8 +1,8 @@
 // Bounds: policies that every tool of a machine or of a project must be within. A tool beyond one is refused when it is
 // registered, with an example of what it could do.
-import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
 
+import { lstatSync } from '../../platform/index.js'
 import { fail } from '../../errors/index.js'
 import type { RuleSource } from '../../gate/index.js'
 import { describeWitness, isWithin, loadPolicyText } from '../../policy/index.js'

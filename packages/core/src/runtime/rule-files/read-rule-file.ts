@@ -1,9 +1,10 @@
 // Reads one rule file, if only the owner of its source could have written it. Otherwise it is an error: the file may
 // contain a deny rule that must not get lost.
-import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, readdirSync } from 'node:fs'
+import { closeSync, constants, fstatSync } from 'node:fs'
 import type { Stats } from 'node:fs'
 import { isAbsolute, join } from 'node:path'
 
+import { lstatSync, openSync, readFileSync, readdirSync } from '../../platform/index.js'
 import { CordonError, codeOf, fail, reasonOf } from '../../errors/index.js'
 import type { RuleSource } from '../../gate/index.js'
 

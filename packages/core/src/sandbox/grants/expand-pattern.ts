@@ -1,7 +1,5 @@
-import { statSync } from 'node:fs'
-
 import { codeOf, fail } from '../../errors/index.js'
-import { ifSeen } from '../../platform/index.js'
+import { ifSeen, statSync } from '../../platform/index.js'
 import type { AbsolutePath, PathPattern, WalkState } from '../../policy/index.js'
 import { canMatchBeneath, isMatch, startWalk, step } from '../../policy/index.js'
 

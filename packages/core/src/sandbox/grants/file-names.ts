@@ -1,6 +1,6 @@
 // File names are bytes. A byte that is not UTF-8 is carried in text as a lone surrogate (U+DC80 to U+DCFF), which no
 // real text contains. It becomes the same byte again for the kernel.
-import { readdirSync } from 'node:fs'
+import { readdirSync } from '../../platform/index.js'
 import type { Dirent } from 'node:fs'
 
 const REPLACEMENT = '\ufffd'

@@ -1,6 +1,7 @@
 // The first line of a script, as the kernel and env read it.
-import { closeSync, readSync, statSync } from 'node:fs'
+import { closeSync, readSync } from 'node:fs'
 
+import { statSync } from '../../platform/index.js'
 import { fail } from '../../errors/index.js'
 import type { CordonError } from '../../errors/index.js'
 

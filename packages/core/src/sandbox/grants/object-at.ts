@@ -1,9 +1,16 @@
 // The objects of the host: their kind, their real path, their status.
-import { accessSync, closeSync, constants, fstatSync, lstatSync, openSync, readlinkSync, realpath } from 'node:fs'
+import { closeSync, constants, fstatSync, realpath } from 'node:fs'
 import type { Dirent, Stats } from 'node:fs'
 import { promisify } from 'node:util'
 
-import { ifSeen, realPathOf as realPathAt } from '../../platform/index.js'
+import {
+  accessSync,
+  ifSeen,
+  lstatSync,
+  openSync,
+  readlinkSync,
+  realPathOf as realPathAt,
+} from '../../platform/index.js'
 import type { AbsolutePath } from '../../policy/index.js'
 
 import { pathFor, textOfName } from './file-names.js'

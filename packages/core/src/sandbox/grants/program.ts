@@ -1,8 +1,7 @@
-import { statSync } from 'node:fs'
 import { basename, delimiter, dirname, isAbsolute, join, resolve } from 'node:path'
 
 import { fail } from '../../errors/index.js'
-import { namesInFolder, statusAt } from '../../platform/index.js'
+import { namesInFolder, statSync, statusAt } from '../../platform/index.js'
 import { isCarvedOut, isReadable } from '../../policy/index.js'
 import type { AbsolutePath, Boundary } from '../../policy/index.js'
 

@@ -1,6 +1,6 @@
-import { lstatSync, readdirSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 
+import { lstatSync, readdirSync } from '../../platform/index.js'
 import { codeOf, fail } from '../../errors/index.js'
 import type { CordonError } from '../../errors/index.js'
 import type { AbsolutePath, Boundary, PathPattern } from '../../policy/index.js'

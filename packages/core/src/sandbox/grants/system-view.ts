@@ -1,6 +1,4 @@
-import { readFileSync, statSync } from 'node:fs'
-
-import { ifSeen } from '../../platform/index.js'
+import { ifSeen, readFileSync, statSync } from '../../platform/index.js'
 import type { AbsolutePath, Boundary, PathPattern } from '../../policy/index.js'
 import { isReadable } from '../../policy/index.js'
 

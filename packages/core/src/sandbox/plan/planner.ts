@@ -1,3 +1,4 @@
+import { areChangesNoticed, createMemory } from '../../platform/index.js'
 import type { Boundary } from '../../policy/index.js'
 
 import { FORM_HAS } from './host-facts.js'
@@ -9,7 +10,10 @@ import type { RealObject } from '../grants/object-at.js'
 import { viewPresets } from '../grants/system-view.js'
 import type { SystemView } from '../grants/system-view.js'
 
-/** Plans cells, and remembers plans that depend only on paths. The launcher resolves those anew each time. */
+/**
+ * Plans cells, and remembers plans that depend only on paths: the launcher resolves those anew each time. Where changes
+ * are noticed, it remembers all plans.
+ */
 export interface Planner {
   readonly plan: (request: CellRequest, sealed: readonly RealObject[]) => PlannedCell
   /** Whether the same plan would be made now. */
@@ -22,8 +26,8 @@ export interface Planner {
 const MOST_REMEMBERED = 256
 
 export const createPlanner = (host: HostFacts): Planner => {
-  const views = new Map<string, SystemView>()
-  const remembered = new Map<string, PlannedCell>()
+  const views = createMemory<SystemView>(MOST_REMEMBERED)
+  const remembered = createMemory<PlannedCell>(MOST_REMEMBERED)
   const identities = new WeakMap<object, number>()
   let lastIdentity = 0
 
@@ -33,10 +37,7 @@ export const createPlanner = (host: HostFacts): Planner => {
         patterns.map(({ path }) => path),
       ),
     )
-    const view = views.get(key) ?? viewPresets(boundary)
-    if (views.size >= MOST_REMEMBERED) views.clear()
-    views.set(key, view)
-    return view
+    return views.recall(key, () => viewPresets(boundary))
   }
   /** Parts of a boundary never change, so the same parts make the same boundary. */
   const identityOf = (part: object): number => {
@@ -62,17 +63,13 @@ export const createPlanner = (host: HostFacts): Planner => {
       if (!isSame || dependsOnContents(request, next)) planNow(request, next)
     },
     forget: () => {
-      remembered.clear()
+      remembered.forget()
     },
     plan: (request, sealed) => {
-      if (dependsOnContents(request, sealed)) return planNow(request, sealed)
-      const key = keyOf(request, sealed)
-      const known = remembered.get(key)
-      if (known !== undefined) return planAgain(known)
-      const planned = planNow(request, sealed)
-      if (remembered.size >= MOST_REMEMBERED) remembered.clear()
-      remembered.set(key, planned)
-      return planned
+      if (!areChangesNoticed() && dependsOnContents(request, sealed)) return planNow(request, sealed)
+      const made: { now?: PlannedCell } = {}
+      const planned = remembered.recall(keyOf(request, sealed), () => (made.now = planNow(request, sealed)))
+      return planned === made.now ? planned : planAgain(planned)
     },
   }
 }

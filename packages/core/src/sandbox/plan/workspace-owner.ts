@@ -1,8 +1,8 @@
 // Root's tools have no capability and cannot change other users' folders, as in a container with a mounted workspace.
 // So a call whose write roots all belong to one other user runs as that user.
-import { statSync } from 'node:fs'
 import type { Stats } from 'node:fs'
 
+import { statSync } from '../../platform/index.js'
 import { fail } from '../../errors/index.js'
 import type { AbsolutePath, Boundary } from '../../policy/index.js'
 import { parentOf } from '../../policy/index.js'
