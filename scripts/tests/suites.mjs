@@ -30,7 +30,9 @@ export const OF_AN_ORDINARY_USER = [
 
 /** The matrix: also suites whose cells others try as both users, and hooks and gateways. */
 export const OF_AN_ORDINARY_USER_IN_THE_MATRIX = [
-  ...['attacks', 'conformance', 'host', 'places', 'platform', 'cli', 'hook'].map((name) => `packages/core/test/${name}/`),
+  ...['attacks', 'conformance', 'host', 'places', 'platform', 'cli', 'hook'].map(
+    (name) => `packages/core/test/${name}/`,
+  ),
   ...['manifest/test/manifest/', 'mcp/test/'].map((name) => `packages/${name}`),
   // Their engine is a rootless one. It ends beside attacks that use up the processes of their user.
   'packages/core/test/containers/',
