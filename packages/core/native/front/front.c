@@ -8,18 +8,21 @@
 #include "front/front.h"
 #include "front/host-place.h"
 #include "front/installed.h"
+#include "front/message.h"
 #include "front/peer.h"
 #include "front/request.h"
 #include "wire/memory.h"
 #include "wire/read-frame.h"
 #include "wire/report.h"
 
+#include <sys/mman.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 
 /* Frames to the host, and from it. */
 enum {
 	TO_HOST_REQUEST = 'Q',
+	TO_HOST_MESSAGE = 'M', /* what a hook reads */
 	TO_HOST_SIGNAL = 'S', /* a number, and whether this job is in the foreground */
 	TO_HOST_CONTINUED = 'C',
 	FROM_HOST_NOT_SERVED = 'N',
@@ -33,12 +36,15 @@ enum {
 /* For its first answer. A host that is stopped must not stop everybody. */
 #define PATIENCE 5000
 
+/* Hosts take no more at once. */
+#define MOST_MESSAGE (7 << 20)
+
 #define NOT_SERVED (-1)
 #define EXIT_ENDED 125
 
 struct front {
 	const char *build;
-	int host, signals;
+	int host, signals, message; /* `message`: of a hook, or -1 */
 	pid_t launcher;
 	bool begun;
 	sigset_t before; /* the mask of our caller */
@@ -105,14 +111,26 @@ static bool start_launcher(struct front *front)
 	return front->launcher > 0;
 }
 
+/* A larger one is for Node. */
+static bool send_message(const struct front *front)
+{
+	struct stat found;
+	void *bytes = fstat(front->message, &found) < 0 || found.st_size == 0
+			      ? MAP_FAILED
+			      : mmap(NULL, found.st_size, PROT_READ, MAP_PRIVATE, front->message, 0);
+
+	return bytes != MAP_FAILED && found.st_size <= MOST_MESSAGE &&
+	       write_frame(front->host, TO_HOST_MESSAGE, bytes, found.st_size);
+}
+
 static bool ask(struct front *front, int argc, char **argv)
 {
 	struct request request;
 
 	return make_request(&request, argc, argv) && (front->host = connect_to_host(front->build, FOR_REQUEST)) >= 0 &&
 	       write_frame(front->host, TO_HOST_REQUEST, request.bytes, request.length) &&
-	       /* Its first steps need no plan. */
-	       start_launcher(front);
+	       /* The first steps of a cell need no plan. */
+	       (front->message >= 0 ? send_message(front) : start_launcher(front));
 }
 
 static void tell(const struct front *front, char kind, int signal)
@@ -222,9 +240,11 @@ static int serve_command(struct front *front)
 	}
 }
 
-static int ask_host(const struct installed *installed, int argc, char **argv)
+static int ask_host(const struct installed *installed, int message, int argc, char **argv)
 {
-	struct front front = { .build = installed->build, .host = -1, .signals = -1, .launcher = -1 };
+	struct front front = {
+		.build = installed->build, .host = -1, .signals = -1, .message = message, .launcher = -1
+	};
 	int status = NOT_SERVED;
 
 	block_passed_on(&front);
@@ -238,12 +258,25 @@ static int ask_host(const struct installed *installed, int argc, char **argv)
 	return status;
 }
 
-/* `host` off, or words that no host serves. */
+/* `cordon hook AGENT`, and not one of its actions. */
+static bool is_hook(int argc, char **argv)
+{
+	static const char *const ACTIONS[] = { "install", "uninstall", "list", "check" };
+
+	if (argc < 3 || strcmp(argv[1], "hook") != 0 || argv[2][0] == '-')
+		return false;
+	for (size_t i = 0; i < COUNT_OF(ACTIONS); i++)
+		if (strcmp(argv[2], ACTIONS[i]) == 0)
+			return false;
+	return true;
+}
+
 static bool is_for_host(int argc, char **argv)
 {
 	const char *wanted = getenv("CORDON_HOST");
 
-	return argc > 1 && strcmp(argv[1], "run") == 0 && !(wanted && strcmp(wanted, "off") == 0);
+	return argc > 1 && (strcmp(argv[1], "run") == 0 || is_hook(argc, argv)) &&
+	       !(wanted && strcmp(wanted, "off") == 0);
 }
 
 /* Prints the text for words that ask only for help or the version. */
@@ -299,6 +332,14 @@ int run_front(int argc, char **argv)
 	}
 	if (answer(&installed, argc, argv))
 		return 0;
-	int status = is_for_host(argc, argv) ? ask_host(&installed, argc, argv) : NOT_SERVED;
-	return status == NOT_SERVED ? run_node(&installed, argc, argv) : status;
+	if (!is_for_host(argc, argv))
+		return run_node(&installed, argc, argv);
+	int message = is_hook(argc, argv) ? take_message() : -1;
+	int status = ask_host(&installed, message, argc, argv);
+	if (status != NOT_SERVED)
+		return status;
+	/* It was read once. */
+	if (message >= 0 && (lseek(message, 0, SEEK_SET) < 0 || dup2(message, STDIN_FILENO) < 0))
+		return EXIT_REFUSED;
+	return run_node(&installed, argc, argv);
 }

@@ -11,6 +11,8 @@ import { undecided } from '../run/facts.js'
 import { recordRefusal } from '../run/record.js'
 import type { Agent, AgentCall, Answer } from './agent.js'
 import { decide } from './decide.js'
+import { OWN_SEAT } from './hook-seat.js'
+import type { HookSeat } from './hook-seat.js'
 import { OWN_SECONDS, commandWords } from './installed-command.js'
 import { unreadable } from './message.js'
 
@@ -25,21 +27,33 @@ export const answerHook = async (agent: Agent, line: CommandLine): Promise<numbe
     process.exit(send(blockedBy(error)))
   })
   const timer = setTimeout(() => {
-    process.exit(send(blockedBy(fail('hook-too-slow', { seconds: OWN_SECONDS }))))
+    process.exit(send(TOO_SLOW))
   }, OWN_SECONDS * 1000)
-  let call: AgentCall | undefined
   try {
-    const message = await readMessage(agent)
-    call = agent.parse(message, line.environment)
-    const verdict = await decide({ agent, call, message, ...line })
-    return send(agent.answer(verdict, message))
-  } catch (error) {
-    // It is blocked either way.
-    await recordBlock(agent, call, error, line).catch(() => undefined)
-    return send(blockedBy(error))
+    return send(await answerMessage(agent, line, bytesOf(process.stdin), OWN_SEAT))
   } finally {
     clearTimeout(timer)
     process.stdin.destroy()
+  }
+}
+
+/** What the agent gets to read. Never throws. */
+export const answerMessage = async (
+  agent: Agent,
+  line: CommandLine,
+  bytes: Promise<Buffer | undefined>,
+  seat: HookSeat,
+): Promise<Answer> => {
+  let call: AgentCall | undefined
+  try {
+    const message = readMessage(agent, await bytes)
+    call = agent.parse(message, line.environment)
+    const verdict = await decide({ ...line, agent, call, message, seat })
+    return agent.answer(verdict, message)
+  } catch (error) {
+    // It is blocked either way.
+    await recordBlock(agent, call, error, line, seat).catch(() => undefined)
+    return blockedBy(error)
   }
 }
 
@@ -58,22 +72,36 @@ const blockedBy = (error: unknown): Answer => {
   return { stdout: '', stderr: `${lines.map(oneLine).join('\n')}\n`, status: BLOCKED }
 }
 
+const TOO_SLOW = blockedBy(fail('hook-too-slow', { seconds: OWN_SECONDS }))
+
 /** Records a call that the hook blocked before the gate could judge it. */
-const recordBlock = (agent: Agent, call: AgentCall | undefined, error: unknown, line: CommandLine): Promise<void> => {
+const recordBlock = (
+  agent: Agent,
+  call: AgentCall | undefined,
+  error: unknown,
+  line: CommandLine,
+  { openLog }: HookSeat,
+): Promise<void> => {
   const words = call?.action.kind === 'shell' ? commandWords(call.action.command) : [call?.tool ?? 'an unknown tool']
   const given = { ...line.given, rest: ['cordon', 'hook', agent.name, ...words] }
-  return recordRefusal(undecided(error, undefined, 'default', false), error, { ...line, given })
+  return recordRefusal(undecided(error, undefined, 'default', false), error, { ...line, given }, openLog)
 }
 
-const readMessage = async (agent: Agent): Promise<JsonObject> => {
+/** Undefined if it is too large. */
+const bytesOf = async (input: NodeJS.ReadableStream): Promise<Buffer | undefined> => {
   const chunks: Buffer[] = []
   let size = 0
-  for await (const chunk of process.stdin) {
+  for await (const chunk of input) {
     chunks.push(chunk as Buffer)
     size += (chunk as Buffer).byteLength
-    if (size > LIMITS.bytes) throw unreadable(agent.name, `is larger than ${String(LIMITS.bytes)} bytes`)
+    if (size > LIMITS.bytes) return undefined
   }
-  const read = readBoundedJson(Buffer.concat(chunks), LIMITS, 'unique')
+  return Buffer.concat(chunks)
+}
+
+const readMessage = (agent: Agent, bytes: Buffer | undefined): JsonObject => {
+  if (bytes === undefined) throw unreadable(agent.name, `is larger than ${String(LIMITS.bytes)} bytes`)
+  const read = readBoundedJson(bytes, LIMITS, 'unique')
   if (read.kind !== 'json') throw unreadable(agent.name, read.problem)
   if (!isMapping(read.value)) throw unreadable(agent.name, 'is not an object')
   return read.value

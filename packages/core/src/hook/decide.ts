@@ -10,15 +10,13 @@ import { statusAt } from '../platform/index.js'
 import { escapeGlob, isWithinPath, parsePolicy } from '../policy/index.js'
 import type { AbsolutePath, Boundary } from '../policy/index.js'
 import { openGate, openRecord } from '../runtime/assemble/index.js'
-import { openAuditLog } from '../runtime/audit/index.js'
 import { recordArguments } from '../runtime/events/index.js'
 import { resolveOnHost } from '../runtime/settings/index.js'
 import { surveyCarveOuts } from '../sandbox/index.js'
 
 import type { Arguments } from '../line/arguments.js'
-import type { Caller, CommandLine } from '../line/caller.js'
-import { auditPathOf, stateFolderOf } from '../settings/own-folders.js'
-import { prepareRun } from '../run/prepare-run.js'
+import type { CommandLine } from '../line/caller.js'
+import { stateFolderOf } from '../settings/own-folders.js'
 import { recordDecision, recordSettingsOf, shieldedFrom, withLog } from '../run/record.js'
 import { parseRun } from '../run/request/run-request.js'
 import type { RunOrder } from '../run/request/run-request.js'
@@ -26,6 +24,7 @@ import type { PreparedRun } from '../run/run-gate.js'
 import { inputOf } from '../run/run-tool.js'
 import { wayOutOfGrants } from './program/program-facts.js'
 import type { Agent, AgentCall, Search, Verdict } from './agent.js'
+import type { HookSeat } from './hook-seat.js'
 import { rememberApproval } from './host-approval.js'
 import { commandWords } from './installed-command.js'
 import { unreadable } from './message.js'
@@ -35,6 +34,7 @@ export interface HookRequest extends CommandLine {
   readonly agent: Agent
   readonly call: AgentCall
   readonly message: JsonObject
+  readonly seat: HookSeat
 }
 
 export const decide = async (asked: HookRequest): Promise<Verdict> => {
@@ -44,14 +44,15 @@ export const decide = async (asked: HookRequest): Promise<Verdict> => {
   if (workspace?.startsWith('/') !== true)
     throw unreadable(agent.name, 'does not say which folder is the project; install the hook with --project')
   const options = runOptions(agent.name, given, workspace, environment)
-  const order = await orderOf(options, call, asked)
+  const prepared = await prepare(asked, { ...asked, given: runOf(options, call) })
+  const { order } = prepared
   requireNarrowWorkspace(agent, order)
   const problem = shell === undefined ? undefined : agent.cellProblem?.(message)
   if (problem !== undefined) throw fail('hook-cell-impossible', problem)
-  const evaluation = await evaluate(asked, order)
+  const evaluation = await evaluate(asked, prepared)
   const { decision } = evaluation
   const inCell = (session?: string): string | undefined =>
-    shell === undefined ? undefined : rewritten(options, shell, session, asked.startedAs)
+    shell === undefined ? undefined : rewritten(options, shell, session, asked)
   switch (evaluation.kind) {
     case 'permitted':
       return { kind: 'run', command: inCell(), isAllowed: decision.decision_source === 'rule' }
@@ -85,11 +86,22 @@ export const requireNarrowWorkspace = ({ name }: Agent, { policy, home, workspac
 }
 
 /** The run that a shell command becomes. For other tools it has the same grants and no command of its own. */
-const orderOf = (options: Arguments['values'], call: AgentCall, caller: Caller): Promise<RunOrder> => {
+const runOf = (options: Arguments['values'], call: AgentCall): Arguments => {
   const { action, cwd } = call
   const values = new Map([...options, ['cwd', [cwd]], ['read', [...(options.get('read') ?? []), ...readOutputs(call)]]])
   const rest = action.kind === 'shell' ? commandWords(action.command) : ['true']
-  return parseRun({ switches: new Set(), values, rest }, caller)
+  return { switches: new Set(), values, rest }
+}
+
+const prepare = async ({ agent, message, given, seat }: HookRequest, line: CommandLine): Promise<PreparedRun> => {
+  const restart = wayOutOfGrants(`cordon hook install ${agent.name}`)
+  try {
+    return await seat.prepare(line, agent.canAsk(message), given.switches.has('from-package') ? 'command' : { restart })
+  } catch (error) {
+    // What is wrong with the workspace explains the rest.
+    requireNarrowWorkspace(agent, await parseRun(line.given, line))
+    throw error
+  }
 }
 
 /** Grants single files in the agent's folders of outputs, to file tools alone: a folder may have outputs of others. */
@@ -101,13 +113,10 @@ const readOutputs = ({ action, outputs = [], cwd }: AgentCall): readonly string[
         .filter((path) => outputs.includes(dirname(path)))
         .map(escapeGlob)
 
-const evaluate = (asked: HookRequest, order: RunOrder): Promise<Evaluation> => {
-  const { agent, call, message, given, environment } = asked
-  return withLog(openAuditLog({ path: auditPathOf(environment, order.home) }), async (audit) => {
-    const mayAsk = agent.canAsk(message)
-    const restart = wayOutOfGrants(`cordon hook install ${agent.name}`)
-    const kind = given.switches.has('from-package') ? 'command' : { restart }
-    const prepared = shieldedFrom(audit, prepareRun(order, mayAsk, asked, kind))
+const evaluate = ({ agent, call, environment, seat }: HookRequest, unshielded: PreparedRun): Promise<Evaluation> => {
+  const { order, isInteractive } = unshielded
+  return withLog(seat.openLog(environment, order.home), async (audit) => {
+    const prepared = shieldedFrom(audit, unshielded)
     const { ruleSets, mode, ruleFile } = prepared
     const { tool, input } = judgedCall(call, prepared)
     const events = openRecord({ record: audit.append, context: { agent: agent.name } })
@@ -116,7 +125,7 @@ const evaluate = (asked: HookRequest, order: RunOrder): Promise<Evaluation> => {
       ruleSets,
       mode,
       sessionId: events.sessionId,
-      isInteractive: mayAsk,
+      isInteractive,
       policySources: order.policySources,
     })
     const evaluation = await gate.decide({

@@ -3,6 +3,7 @@ import { quotedWord } from '../platform/index.js'
 import { parseAbsolutePath } from '../policy/index.js'
 
 import type { Arguments, Environment } from '../line/arguments.js'
+import type { Caller } from '../line/caller.js'
 import { homeOf } from '../settings/own-folders.js'
 import { configFolderOf } from '../settings/own-folders.js'
 import { findPolicies } from '../settings/policy-sources.js'
@@ -61,10 +62,10 @@ export const rewritten = (
   options: RunOptions,
   command: string,
   session: string | undefined,
-  startedAs: string | undefined,
+  { startedAs = '', isFronted }: Pick<Caller, 'startedAs' | 'isFronted'>,
 ): string =>
   [
-    ...withoutSteering([process.execPath, startedAs ?? '']),
+    ...withoutSteering(isFronted ? [startedAs] : [process.execPath, startedAs]),
     ...['run', ...wordsOf(options)],
     ...(session === undefined ? [] : ['--session', session]),
     ...['--', ...commandWords(command)],

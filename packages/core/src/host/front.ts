@@ -13,6 +13,8 @@ import type { FrontRequest } from './front-request.js'
 export interface Front {
   readonly request: FrontRequest
   readonly job: Job
+  /** What a hook reads. */
+  readonly message: Promise<Buffer>
   /** Settles when its process is gone. */
   readonly gone: Promise<void>
   readonly write: (descriptor: number, text: string) => void
@@ -25,7 +27,8 @@ export interface Front {
   readonly refuse: () => void
 }
 
-const MOST_BYTES = 8 << 20
+/** Of a request and a message. */
+const MOST_BYTES = 16 << 20
 
 const SIGNAL_NAMES = new Map(Object.entries(constants.signals).map(([name, number]) => [number, name]))
 
@@ -67,6 +70,10 @@ export const receiveFront = (connection: Socket, { onFront, onQuestion }: Asked)
     else if (name === 'SIGWINCH') heard?.onResize()
     else if (name !== undefined) heard?.onSignal(name)
   }
+  let giveMessage: (bytes: Buffer) => void = () => undefined
+  const message = new Promise<Buffer>((resolve) => {
+    giveMessage = resolve
+  })
   const gone = new Promise<void>((resolve) => {
     connection.once('close', () => {
       continued()
@@ -78,6 +85,7 @@ export const receiveFront = (connection: Socket, { onFront, onQuestion }: Asked)
   }
   const front: Omit<Front, 'request'> = {
     job,
+    message,
     gone,
     write: (descriptor, text) => {
       send(TO_FRONT.text, Buffer.concat([Uint8Array.of(descriptor), Buffer.from(text)]))
@@ -111,6 +119,10 @@ export const receiveFront = (connection: Socket, { onFront, onQuestion }: Asked)
       const question = payload.toString()
       front.write(1, JSON.stringify(onQuestion(question)))
       if (question !== 'stop') front.exit(0)
+      return
+    }
+    if (kind === FROM_FRONT.message) {
+      giveMessage(Buffer.from(payload))
       return
     }
     isInForeground = payload[1] === 1

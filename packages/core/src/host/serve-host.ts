@@ -12,7 +12,7 @@ import { receiveFront } from './front.js'
 import type { HostState } from './host-state.js'
 import { keepLogsOpen } from './open-logs.js'
 import { rememberRuns } from './remembered-runs.js'
-import { serveRun } from './serve-run.js'
+import { serveFront } from './serve-run.js'
 
 export interface HostSettings {
   readonly build: string
@@ -58,7 +58,7 @@ export const serveHost = async ({ build, idleMs }: HostSettings): Promise<boolea
       receiveFront(connection, {
         onFront: async (front) => {
           const cell = () => cells.next(pid)
-          const isServed = await serveRun({ front, pid, sandbox: await opened(), openLog: logs.open, prepare, cell })
+          const isServed = await serveFront({ front, pid, sandbox: await opened(), openLog: logs.open, prepare, cell })
           if (isServed) served += 1
           else refused += 1
         },

@@ -1,5 +1,5 @@
-// `cordon run` for a front: decided by its files, folder, environment and identity, and recorded, as in a process of
-// its own. Nothing that this host knows decides.
+// A command for a front: decided by its files, folder, environment and identity, and recorded, as in a process of its
+// own. Nothing that this host knows decides.
 import { isAbsolute } from 'node:path'
 
 import { textOfFile } from '../platform/index.js'
@@ -10,7 +10,6 @@ import type { Arguments, Environment } from '../line/arguments.js'
 import type { CommandLine } from '../line/caller.js'
 import { exitStatusOf, failureLines } from '../line/failure.js'
 import { STDERR, paintOn } from '../line/text/console-text.js'
-import type { PrepareTyped } from '../run/prepare-typed.js'
 import type { OpenRunLog } from '../run/record.js'
 import { reportRun } from '../run/report-run.js'
 import { RUN_HELP } from '../run/request/run-options.js'
@@ -20,6 +19,8 @@ import { NotServed } from '../run/run-seat.js'
 import type { RunSeat } from '../run/run-seat.js'
 import { runTyped } from '../run/typed-run.js'
 import type { Front } from './front.js'
+import type { RememberedRuns } from './remembered-runs.js'
+import { serveHook } from './serve-hook.js'
 
 export interface Served {
   readonly front: Front
@@ -27,15 +28,21 @@ export interface Served {
   readonly pid: number
   readonly sandbox: Sandbox
   readonly openLog: OpenRunLog
-  readonly prepare: PrepareTyped
+  readonly prepare: RememberedRuns
   /** The connection to the launcher that the front has started last. */
   readonly cell: () => Promise<CellConnection>
 }
 
 /** Settles when the front was told how it ended. False if it goes another way. */
-export const serveRun = async (served: Served): Promise<boolean> => {
-  const { front } = served
+export const serveFront = async (served: Served): Promise<boolean> => {
+  const { front, openLog, prepare } = served
+  const { environment, terminals } = front.request.caller
   try {
+    if (!isOwnPlace(environment)) throw new NotServed()
+    if (front.request.words[0] === 'hook') {
+      await serveHook(front, { openLog, prepare: prepare.prepareHooked })
+      return true
+    }
     const line = commandLineOf(front)
     const report = reportRun(line, front.write)
     const ran = await runTyped(line, seatOf(served), report.say)
@@ -47,7 +54,6 @@ export const serveRun = async (served: Served): Promise<boolean> => {
       front.refuse()
       return false
     }
-    const { environment, terminals } = front.request.caller
     front.write(STDERR, failureLines(error, paintOn(terminals.err, environment)))
     front.exit(exitStatusOf(error))
     return true
@@ -56,7 +62,7 @@ export const serveRun = async (served: Served): Promise<boolean> => {
 
 const commandLineOf = ({ request: { words, caller } }: Front): CommandLine => {
   const given = parseArguments(words.slice(1), RUN_HELP, 'cordon run')
-  if (words[0] !== 'run' || !isServed(given) || !isOwnPlace(caller.environment)) throw new NotServed()
+  if (words[0] !== 'run' || !isServed(given)) throw new NotServed()
   return { ...caller, given }
 }
 
@@ -88,7 +94,7 @@ const seatOf = ({ front, pid, sandbox, openLog, prepare, cell }: Served): RunSea
   let isAsked = false
   return {
     isInteractive: () => front.request.isInteractive,
-    prepare,
+    prepare: prepare.prepareTyped,
     accept: async (prepared) => {
       if (await needsOwnProcess(prepared, sandbox, pid)) throw new NotServed()
     },

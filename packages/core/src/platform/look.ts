@@ -65,8 +65,9 @@ const note = (question: Question, path: PathLike): void => {
 }
 
 const noting = <Lookup>(question: Question, lookup: Lookup): Lookup =>
-  ((path: PathLike, ...more: readonly unknown[]) => {
-    note(question, path)
+  ((path: PathLike | number, ...more: readonly unknown[]) => {
+    // Who opened a descriptor has looked at its path.
+    if (typeof path !== 'number') note(question, path)
     return (lookup as (...given: readonly unknown[]) => unknown)(path, ...more)
   }) as Lookup
 

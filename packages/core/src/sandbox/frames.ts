@@ -20,7 +20,7 @@ export const FROM_WATCHER = { found: 'F', done: 'D', aside: 'A' } as const
 
 type LetterOf<Frames> = Frames[keyof Frames]
 /** Between a front and the local host (native/front/front.c). */
-export const FROM_FRONT = { request: 'Q', signal: 'S', continued: 'C', question: '?' } as const
+export const FROM_FRONT = { request: 'Q', message: 'M', signal: 'S', continued: 'C', question: '?' } as const
 export const TO_FRONT = { notServed: 'N', launch: 'L', begin: 'B', text: 'T', stop: 'Z', exit: 'X' } as const
 
 export type FrameToCell = LetterOf<typeof TO_CELL>

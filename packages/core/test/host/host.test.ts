@@ -223,3 +223,65 @@ test('a native cordon without its installation says so', () => {
   expect(status).toBe(125)
   expect(stderr).toContain('npm rebuild cordon')
 })
+
+describe('a hook', () => {
+  const project = join(place.folder, 'project')
+  const message = (command: string): string =>
+    JSON.stringify({
+      session_id: 'one',
+      cwd: project,
+      hook_event_name: 'PreToolUse',
+      permission_mode: 'default',
+      tool_name: 'Bash',
+      tool_input: { command },
+    })
+  const hook = (input: string, more: Readonly<Record<string, string>> = {}) => {
+    const { status, stdout, stderr } = spawnSync(FRONT, ['hook', 'claude-code', '--from-package'], {
+      cwd: project,
+      env: { ...place.environment, CLAUDE_PROJECT_DIR: project, ...more },
+      encoding: 'utf8',
+      input,
+    })
+    return { status, stdout, stderr }
+  }
+  beforeAll(() => {
+    mkdirSync(project, { recursive: true })
+  })
+  const commandIn = ({ stdout }: ReturnType<typeof hook>): string =>
+    (JSON.parse(stdout) as { hookSpecificOutput: { updatedInput: { command: string } } }).hookSpecificOutput
+      .updatedInput.command
+
+  test('is answered as without a host, and its command runs through the host', async () => {
+    await hostStarted(place)
+    const alone = hook(message('echo hooked'), OFF)
+    let served = alone
+    expect(servedOf(() => (served = hook(message('echo hooked'))))).toBe(1)
+    expect(served).toEqual(alone)
+    expect(alone.status).toBe(0)
+    let ran
+    expect(
+      servedOf(() => {
+        ran = spawnSync('/bin/sh', ['-c', commandIn(served)], { cwd: project, env: place.environment }).stdout
+      }),
+    ).toBe(1)
+    expect(String(ran)).toBe('hooked\n')
+  })
+
+  test('blocks what is no message, with a host and without one', () => {
+    for (const input of ['', 'no message', '{"a":1}', `{"a":"${'x'.repeat(9 << 20)}"}`]) {
+      const [alone, served] = [hook(input, OFF), hook(input)]
+      expect(alone.status, input.slice(0, 20)).toBe(2)
+      expect(served).toEqual(alone)
+    }
+  })
+
+  test('is refused by rules that were changed since the last call', () => {
+    const file = join(place.folder, '.config/cordon/rules.yaml')
+    const asked = message('echo ruled')
+    expect(hook(asked).stdout).toContain('updatedInput')
+    writeFileSync(file, 'rules:\n  - { effect: deny, tool: "*", because: not now }\n')
+    expect(hook(asked).stdout).toContain('not now')
+    writeFileSync(file, 'rules: []\n')
+    expect(hook(asked).stdout).toContain('updatedInput')
+  })
+})
