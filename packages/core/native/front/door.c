@@ -6,6 +6,7 @@
 #include "front/host-place.h"
 #include "front/peer.h"
 #include "wire/frames.h"
+#include "wire/memory.h"
 #include "wire/packets.h"
 #include "wire/report.h"
 
@@ -16,7 +17,22 @@
 /* Another host of this build listens. */
 #define EXIT_SERVED 3
 
-static const char *const PURPOSES[] = { FOR_REQUEST, FOR_CELL };
+static const struct {
+	const char *ending;
+	int type;
+} PURPOSES[] = { { FOR_REQUEST, SOCK_STREAM }, { FOR_CELL, SOCK_STREAM }, { FOR_CHANNEL, SOCK_SEQPACKET } };
+enum { CHANNELS = COUNT_OF(PURPOSES) - 1 };
+
+/* The only line that a launcher sends on its channel (supervisor/streams/channel.c). */
+#define PARCEL "{\"cmd\":\"NODE_HANDLE\",\"type\":\"net.Socket\",\"msg\":{\"cordon\":\""
+
+/* Everything that is waited for: the ends of the host first, then the listeners, then the channels of launchers. */
+struct door {
+	struct pollfd *polled;
+	size_t count;
+};
+#define MOST_POLLED 512
+enum { LIFELINE_AT, CHANNEL_AT, FIRST_LISTENER, FIRST_CHANNEL = FIRST_LISTENER + COUNT_OF(PURPOSES) };
 
 /* Held for as long as we live, so that nobody removes the socket of a host that listens. */
 static bool lock_place(const char *build)
@@ -29,10 +45,12 @@ static bool lock_place(const char *build)
 	return fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0;
 }
 
-static int listen_for(const char *purpose, const char *build)
+static int listen_for(size_t purpose, const char *build)
 {
 	struct sockaddr_un address;
-	int fd = find_host(build, purpose, &address) ? socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0) : -1;
+	int fd = find_host(build, PURPOSES[purpose].ending, &address)
+			 ? socket(AF_UNIX, PURPOSES[purpose].type | SOCK_CLOEXEC, 0)
+			 : -1;
 
 	if (fd < 0)
 		return -1;
@@ -46,7 +64,7 @@ static void stop_listening(const char *build)
 	struct sockaddr_un address;
 
 	for (size_t i = 0; i < COUNT_OF(PURPOSES); i++)
-		if (find_host(build, PURPOSES[i], &address))
+		if (find_host(build, PURPOSES[i].ending, &address))
 			unlink(address.sun_path);
 }
 
@@ -59,8 +77,13 @@ static bool drop_answers(void)
 	return got > 0 || (got < 0 && (errno == EAGAIN || errno == EINTR));
 }
 
+static void wait_for(struct door *door, int fd)
+{
+	APPEND(door->polled, door->count, ((struct pollfd){ fd, POLLIN, 0 }));
+}
+
 /* A client that is not let in sees its end, and goes another way. */
-static void let_in(int listener, const char *purpose)
+static void let_in(struct door *door, int listener, size_t purpose)
 {
 	char line[128];
 	CLOSE_ON_RETURN int connection = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
@@ -68,16 +91,51 @@ static void let_in(int listener, const char *purpose)
 
 	if (pid < 0)
 		return;
+	if (purpose == CHANNELS) {
+		if (door->count < MOST_POLLED) {
+			wait_for(door, connection);
+			connection = -1;
+		}
+		return;
+	}
 	int length =
 		snprintf(line, sizeof line,
 			 "{\"cmd\":\"NODE_HANDLE\",\"type\":\"net.Socket\",\"msg\":{\"pid\":%d,\"purpose\":\"%s\"}}\n",
-			 pid, purpose);
+			 pid, PURPOSES[purpose].ending);
 	send_along(CHANNEL, line, length, connection, MSG_DONTWAIT);
+}
+
+/* Hands a connection of a tool to the host, which may be busy. False when its launcher is gone. */
+static bool pass_on(int channel)
+{
+	struct packet packet;
+	CLOSE_ON_RETURN int connection = -1;
+	const char *line = (const char *)&packet;
+	ssize_t got = receive_packet(channel, &packet, &connection, NULL);
+
+	if (got <= 0)
+		return got < 0 && errno == EAGAIN;
+	if (connection >= 0 && strncmp(line, PARCEL, strlen(PARCEL)) == 0 && strchr(line, '\n') == line + got - 1)
+		send_along(CHANNEL, line, got, connection, 0);
+	return true;
+}
+
+static void pass_all_on(struct door *door)
+{
+	size_t kept = FIRST_CHANNEL;
+
+	for (size_t i = FIRST_CHANNEL; i < door->count; i++) {
+		if (door->polled[i].revents && !pass_on(door->polled[i].fd))
+			close(door->polled[i].fd);
+		else
+			door->polled[kept++] = door->polled[i];
+	}
+	door->count = kept;
 }
 
 int serve_door(const char *build)
 {
-	struct pollfd polled[COUNT_OF(PURPOSES) + 2];
+	struct door door = { 0 };
 	struct sockaddr_un address;
 
 	close_range(CHANNEL + 1, ~0U, 0);
@@ -91,23 +149,26 @@ int serve_door(const char *build)
 	}
 	if (!lock_place(build))
 		return EXIT_SERVED;
-	for (size_t i = 0; i < COUNT_OF(PURPOSES); i++)
-		if ((polled[i] = (struct pollfd){ listen_for(PURPOSES[i], build), POLLIN, 0 }).fd < 0)
+	wait_for(&door, LIFELINE);
+	wait_for(&door, CHANNEL);
+	for (size_t i = 0; i < COUNT_OF(PURPOSES); i++) {
+		int listener = listen_for(i, build);
+		if (listener < 0)
 			return EXIT_REFUSED;
-	struct pollfd *lifeline = polled + COUNT_OF(PURPOSES), *channel = lifeline + 1;
-	*lifeline = (struct pollfd){ LIFELINE, POLLIN, 0 };
-	*channel = (struct pollfd){ CHANNEL, POLLIN, 0 };
+		wait_for(&door, listener);
+	}
 	if (!write_fully(LIFELINE, "ready\n", 6))
 		return EXIT_REFUSED;
 	for (;;) {
-		if (poll(polled, COUNT_OF(polled), -1) < 0 && errno != EINTR)
+		if (poll(door.polled, door.count, -1) < 0 && errno != EINTR)
 			return EXIT_REFUSED;
-		if (lifeline->revents || (channel->revents && !drop_answers())) {
+		if (door.polled[LIFELINE_AT].revents || (door.polled[CHANNEL_AT].revents && !drop_answers())) {
 			stop_listening(build);
 			return 0;
 		}
+		pass_all_on(&door);
 		for (size_t i = 0; i < COUNT_OF(PURPOSES); i++)
-			if (polled[i].revents & POLLIN)
-				let_in(polled[i].fd, PURPOSES[i]);
+			if (door.polled[FIRST_LISTENER + i].revents & POLLIN)
+				let_in(&door, door.polled[FIRST_LISTENER + i].fd, i);
 	}
 }

@@ -26,7 +26,7 @@ enum {
 	TO_HOST_SIGNAL = 'S', /* a number, and whether this job is in the foreground */
 	TO_HOST_CONTINUED = 'C',
 	FROM_HOST_NOT_SERVED = 'N',
-	FROM_HOST_LAUNCH = 'L', /* start another launcher: the first could not build the cell */
+	FROM_HOST_LAUNCH = 'L', /* start another launcher; with a payload: one whose tool may reach hosts */
 	FROM_HOST_BEGIN = 'B', /* the command begins now */
 	FROM_HOST_TEXT = 'T', /* the number of a stream, and what to write there */
 	FROM_HOST_STOP = 'Z', /* stop this job: SIGTSTP, or SIGTTIN where it is in the background */
@@ -63,11 +63,11 @@ static void block_passed_on(struct front *front)
 	front->signals = signalfd(-1, &passed, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-static int connect_to_host(const char *build, const char *purpose)
+static int connect_to_host(const char *build, const char *purpose, int type)
 {
 	struct sockaddr_un address;
 	struct timeval patience = { .tv_sec = PATIENCE / 1000 };
-	int fd = find_host(build, purpose, &address) ? socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0) : -1;
+	int fd = find_host(build, purpose, &address) ? socket(AF_UNIX, type | SOCK_CLOEXEC, 0) : -1;
 
 	/* What listens there could have any launcher of ours started, so it must be beside us, and not in a cell. */
 	if (fd >= 0 && connect(fd, (struct sockaddr *)&address, sizeof address) == 0 && peer_beside_us(fd) > 0 &&
@@ -77,14 +77,20 @@ static int connect_to_host(const char *build, const char *purpose)
 	return -1;
 }
 
-static _Noreturn void become_launcher(const struct front *front, int cell)
+/* Where a launcher has its host, and its channel. */
+enum { HOST_AT = 3, CHANNEL_AT = 4, ABOVE = 5 };
+
+static _Noreturn void become_launcher(const struct front *front, int cell, int channel)
 {
-	char *const words[] = { LAUNCHER_NAME, NULL }, *const none[] = { NULL };
+	char *const words[] = { LAUNCHER_NAME, channel < 0 ? NULL : "channel", NULL }, *const none[] = { NULL };
 
 	/* A session of its own, because this process handles the signals of the terminal; and none of our variables. */
 	setsid();
 	sigprocmask(SIG_SETMASK, &front->before, NULL);
-	if (cell == 3 ? fcntl(3, F_SETFD, 0) == 0 : dup2(cell, 3) == 3)
+	cell = fcntl(cell, F_DUPFD_CLOEXEC, ABOVE);
+	if (channel >= 0)
+		channel = fcntl(channel, F_DUPFD_CLOEXEC, ABOVE);
+	if (dup2(cell, HOST_AT) == HOST_AT && (channel < 0 || dup2(channel, CHANNEL_AT) == CHANNEL_AT))
 		execve("/proc/self/exe", words, none);
 	_exit(EXIT_REFUSED);
 }
@@ -100,14 +106,16 @@ static void end_launcher(struct front *front)
 }
 
 /* The host knows by our number whose cell it is. */
-static bool start_launcher(struct front *front)
+static bool start_launcher(struct front *front, bool with_channel)
 {
-	CLOSE_ON_RETURN int cell = connect_to_host(front->build, FOR_CELL);
+	CLOSE_ON_RETURN int cell = connect_to_host(front->build, FOR_CELL, SOCK_STREAM);
+	CLOSE_ON_RETURN int channel =
+		with_channel ? connect_to_host(front->build, FOR_CHANNEL, SOCK_SEQPACKET) : -1;
 
 	end_launcher(front);
-	front->launcher = cell < 0 ? -1 : fork();
+	front->launcher = cell < 0 || (with_channel && channel < 0) ? -1 : fork();
 	if (front->launcher == 0)
-		become_launcher(front, cell);
+		become_launcher(front, cell, channel);
 	return front->launcher > 0;
 }
 
@@ -127,10 +135,10 @@ static bool ask(struct front *front, int argc, char **argv)
 {
 	struct request request;
 
-	return make_request(&request, argc, argv) && (front->host = connect_to_host(front->build, FOR_REQUEST)) >= 0 &&
+	return make_request(&request, argc, argv) && (front->host = connect_to_host(front->build, FOR_REQUEST, SOCK_STREAM)) >= 0 &&
 	       write_frame(front->host, TO_HOST_REQUEST, request.bytes, request.length) &&
 	       /* The first steps of a cell need no plan. */
-	       (front->message >= 0 ? send_message(front) : start_launcher(front));
+	       (front->message >= 0 ? send_message(front) : start_launcher(front, false));
 }
 
 static void tell(const struct front *front, char kind, int signal)
@@ -197,7 +205,7 @@ static bool obey(struct front *front, int *status)
 	int first = frame.length > 0 ? (unsigned char)payload[0] : 0;
 	switch ((int)frame.kind) {
 	case FROM_HOST_LAUNCH:
-		if (!front->begun && start_launcher(front))
+		if (!front->begun && start_launcher(front, frame.length > 0))
 			return false;
 		*status = lose_host(front);
 		return true;

@@ -18,8 +18,8 @@ export interface Front {
   /** Settles when its process is gone. */
   readonly gone: Promise<void>
   readonly write: (descriptor: number, text: string) => void
-  /** Has it start another launcher. */
-  readonly launch: () => void
+  /** Has it start another launcher. `channel`: one that hands connections of its tool to this host. */
+  readonly launch: (kind: 'plain' | 'channel') => void
   /** From here on it does not go another way. */
   readonly begin: () => void
   readonly exit: (status: number) => void
@@ -90,8 +90,8 @@ export const receiveFront = (connection: Socket, { onFront, onQuestion }: Asked)
     write: (descriptor, text) => {
       send(TO_FRONT.text, Buffer.concat([Uint8Array.of(descriptor), Buffer.from(text)]))
     },
-    launch: () => {
-      send(TO_FRONT.launch)
+    launch: (kind) => {
+      send(TO_FRONT.launch, kind === 'channel' ? Uint8Array.of(1) : undefined)
     },
     begin: () => {
       send(TO_FRONT.begin)

@@ -2,16 +2,17 @@
 // other words, folder and variables are read once.
 import { createHash } from 'node:crypto'
 
+import { CordonError } from '../errors/index.js'
 import { createMemory } from '../platform/index.js'
 
 import type { CommandLine } from '../line/caller.js'
+import { OWN_SEAT } from '../hook/hook-seat.js'
 import type { PrepareHooked } from '../hook/hook-seat.js'
 import { parseOrder } from '../run/request/run-request.js'
 import { prepareRun } from '../run/prepare-run.js'
 import { prepareTyped } from '../run/prepare-typed.js'
 import type { PrepareTyped } from '../run/prepare-typed.js'
 import type { PreparedRun } from '../run/run-gate.js'
-import { NotServed } from '../run/run-seat.js'
 
 const MOST_REMEMBERED = 64
 
@@ -22,29 +23,36 @@ export interface RememberedRuns {
 
 export const rememberRuns = (): RememberedRuns => {
   const memory = createMemory<PreparedRun>(MOST_REMEMBERED)
-  const prepare = (line: CommandLine, isInteractive: boolean, kind: Kind): PreparedRun => {
-    const prepared = memory.recall(keyOf(line, isInteractive, kind), () => {
-      const { order } = parseOrder(line.given, line)
-      if (order.policy.credentials.length > 0) throw new NotServed()
-      return prepareRun(order, isInteractive, line, kind)
-    })
-    return { ...prepared, order: { ...prepared.order, argv: line.given.rest } }
+  /** Undefined for what is prepared anew each time: runs with credentials, and failures, which know more then. */
+  const remembered = (line: CommandLine, isInteractive: boolean, kind: Kind): PreparedRun | undefined => {
+    if (OF_THE_PROXY.some((name) => line.given.values.has(name))) return undefined
+    try {
+      const prepared = memory.recall(keyOf(line, isInteractive, kind), () => {
+        const { order } = parseOrder(line.given, line)
+        if (order.policy.credentials.length > 0) throw new NotRemembered()
+        return prepareRun(order, isInteractive, line, kind)
+      })
+      return { ...prepared, order: { ...prepared.order, argv: line.given.rest } }
+    } catch (error) {
+      if (error instanceof NotRemembered || error instanceof CordonError) return undefined
+      throw error
+    }
   }
   return {
-    prepareHooked: (line, mayAsk, kind) => Promise.resolve().then(() => prepare(line, mayAsk, kind)),
+    prepareHooked: async (line, mayAsk, kind) =>
+      remembered(line, mayAsk, kind) ?? OWN_SEAT.prepare(line, mayAsk, kind),
     prepareTyped: async (line, isInteractive, onOrder) => {
-      try {
-        const prepared = prepare(line, isInteractive, 'command')
-        onOrder(prepared.order)
-        return prepared
-      } catch (error) {
-        if (error instanceof NotServed) throw error
-        // Once more, for what is known when it fails.
-        return prepareTyped(line, isInteractive, onOrder)
-      }
+      const prepared = remembered(line, isInteractive, 'command')
+      if (prepared === undefined) return prepareTyped(line, isInteractive, onOrder)
+      onOrder(prepared.order)
+      return prepared
     },
   }
 }
+
+/** Their files are not looked up by what the memory notices. */
+const OF_THE_PROXY = ['secret', 'resolve', 'upstream-ca']
+class NotRemembered extends Error {}
 
 type Kind = Parameters<typeof prepareRun>[3]
 

@@ -75,9 +75,16 @@ export const serveHost = async ({ build, idleMs }: HostSettings): Promise<boolea
     serving -= 1
     if (serving === 0) idle()
   }
-  const door = await openHostDoor(build, ({ connection, pid, purpose }) => {
-    if (purpose === '') void serve(connection, pid)
-    else cells.add(pid, connection)
+  const door = await openHostDoor(build, {
+    onVisitor: ({ connection, pid, purpose }) => {
+      if (purpose === '') void serve(connection, pid)
+      else cells.add(pid, connection)
+    },
+    receive: (message, handle) => {
+      void opened().then(({ receive }) => {
+        receive(message, handle)
+      })
+    },
   })
   if (door === undefined) return false
   const rested = new Promise<void>((resolve) => {

@@ -13,6 +13,7 @@ import { STDERR, paintOn } from '../line/text/console-text.js'
 import type { OpenRunLog } from '../run/record.js'
 import { reportRun } from '../run/report-run.js'
 import { RUN_HELP } from '../run/request/run-options.js'
+import type { RunOrder } from '../run/request/run-request.js'
 import { openRunGate } from '../run/run-gate.js'
 import type { PreparedRun } from '../run/run-gate.js'
 import { NotServed } from '../run/run-seat.js'
@@ -67,10 +68,7 @@ const commandLineOf = ({ request: { words, caller } }: Front): CommandLine => {
 }
 
 /** Files that this process would have to read or write where it stands, and whatever few people use. */
-const OWN_PROCESS: readonly string[] = [
-  ...['help', 'dry-run', 'facts', 'manifest', 'session', 'backend', 'image', 'form'],
-  ...['secret', 'resolve', 'upstream-ca'],
-]
+const OWN_PROCESS = ['help', 'dry-run', 'facts', 'manifest', 'session', 'backend', 'image', 'form']
 
 const isServed = ({ switches, values }: Arguments): boolean =>
   OWN_PROCESS.every((name) => !switches.has(name) && !values.has(name))
@@ -111,9 +109,14 @@ const seatOf = ({ front, pid, sandbox, openLog, prepare, cell }: Served): RunSea
           return sandbox.attach({
             ...request,
             launch: async () => {
-              // Its first launcher was started ahead.
-              if (isAsked) front.launch()
-              isAsked = true
+              const kind = request.proxy === undefined ? 'plain' : 'channel'
+              if (kind === 'plain' && !isAsked) isAsked = true
+              else {
+                // The first one was started ahead, without a channel.
+                if (!isAsked) (await cell()).destroy()
+                isAsked = true
+                front.launch(kind)
+              }
               const connection = await cell()
               kill = () => connection.destroy()
               return connection
@@ -137,11 +140,11 @@ const seatOf = ({ front, pid, sandbox, openLog, prepare, cell }: Served): RunSea
 
 /** Before anything is decided: what this host would do otherwise than a process of the caller's own. */
 const needsOwnProcess = async (prepared: PreparedRun, sandbox: Sandbox, pid: number): Promise<boolean> => {
-  const { tool, order, isInteractive } = prepared
+  const { tool, order, isInteractive, environment } = prepared
   const { boundary } = tool
   const { memory, processes } = boundary.limits
   return (
-    boundary.network.kind === 'hosts' ||
+    (boundary.network.kind === 'hosts' && !reachesAlike(order, environment)) ||
     boundary.limits.output !== undefined ||
     // Its cgroup would be made beside that of this host.
     ((memory !== undefined || processes !== undefined) && cgroupOf(pid) !== cgroupOf('self')) ||
@@ -150,6 +153,13 @@ const needsOwnProcess = async (prepared: PreparedRun, sandbox: Sandbox, pid: num
     (isInteractive && (await wouldAsk(prepared)))
   )
 }
+
+/** What a proxy in this process would trust, look up or know otherwise than one in a process of the caller's own. */
+const reachesAlike = ({ secrets }: RunOrder, environment: Environment): boolean =>
+  Object.entries(environment).every(([name, text]) => text === '' || !STEERING_PROXY.test(name)) &&
+  [...secrets.values()].every(({ kind }) => kind === 'environment' || kind === 'file')
+
+const STEERING_PROXY = /^(?:NODE_|OPENSSL_|RES_OPTIONS$|LOCALDOMAIN$|HOSTALIASES$)/
 
 const cgroupOf = (process: number | 'self'): string | undefined => textOfFile(`/proc/${process}/cgroup`)
 

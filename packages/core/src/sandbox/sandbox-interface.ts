@@ -4,7 +4,7 @@ import type { BackendName, Boundary, Form, Mechanism } from '../policy/index.js'
 import type { CallResult } from './call-result.js'
 import type { HostFacts } from './plan/host-facts.js'
 import type { Cell, CellConnection } from './launch/cell.js'
-import type { CallNetwork } from './launch/doors.js'
+import type { CallNetwork, Doors } from './launch/doors.js'
 import type { Observing } from './plan/planned-cell.js'
 import type { SandboxProfile } from './plan/sandbox-profile.js'
 import type { AppliedProfile } from './result/applied-profile.js'
@@ -120,6 +120,8 @@ export interface Sandbox {
   readonly attach: (request: AttachedRequest) => Promise<CallResult>
   /** Whether another process could start the launcher of such a call: no wall is needed, and no other user. */
   readonly startsElsewhere: (settings: Pick<CellSettings, 'boundary' | 'cwd'>) => Promise<boolean>
+  /** Takes a message of the channel of such a launcher: a connection of its tool. */
+  readonly receive: Doors['receive']
   /** Keeps cells of one program ready: the boundary is applied, and they wait for arguments. */
   readonly warm: (settings: CellSettings & { readonly program: string }) => Pool
   /** Kills running calls, which fail with `sandbox-closed`, and waits until they are gone. */

@@ -239,6 +239,7 @@ const openSandboxAs = async (
         run: (opened, planned, watched) => runAttached(opened, planned, request, watched),
       }),
     startsElsewhere: async (settings) => (await backendFor(settings)).host.wall === undefined,
+    receive: doors.receive,
     warm: (settings) =>
       calls.pool((onClose) =>
         createPool(

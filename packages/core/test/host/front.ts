@@ -12,7 +12,7 @@ import type { HostState } from '../../src/host/host-state.js'
 
 export const FRONT = fileURLToPath(new URL('../../build/cordon', import.meta.url))
 
-interface Ran {
+export interface Ran {
   readonly status: number | null
   readonly stdout: string
   readonly stderr: string
@@ -25,7 +25,7 @@ interface FrontPlace {
   readonly folder: string
   readonly environment: Variables
   readonly run: (words: readonly string[], more?: Variables, around?: readonly string[]) => Ran
-  readonly start: (words: readonly string[]) => ChildProcess
+  readonly start: (words: readonly string[], more?: Variables) => ChildProcess
   /** The entries of its audit log. */
   readonly log: () => readonly Readonly<Record<string, unknown>>[]
 }
@@ -49,7 +49,8 @@ export const frontPlace = (): FrontPlace => {
       })
       return { status, stdout, stderr }
     },
-    start: (words) => spawn(FRONT, words, { cwd: root, env: environment, timeout: ENDS_WHAT_HANGS_MS }),
+    start: (words, more = {}) =>
+      spawn(FRONT, words, { cwd: root, env: { ...environment, ...more }, timeout: ENDS_WHAT_HANGS_MS }),
     log: () =>
       readFileSync(join(root, '.local/state/cordon/audit.jsonl'), 'utf8')
         .trimEnd()

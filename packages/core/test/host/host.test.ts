@@ -8,6 +8,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 
 import { hostFolders } from '../../src/runtime/own-files/index.js'
 import { testChanges } from './changes.js'
+import { testGrantedHosts } from './granted-hosts.js'
 import { FRONT, frontPlace, hostStarted, hostState, servedOf } from './front.js'
 
 const place = frontPlace()
@@ -83,6 +84,7 @@ describe('a served run', () => {
 })
 
 testChanges()
+testGrantedHosts()
 
 describe('a process of its own', () => {
   test('does what a host does not: sessions, facts, walls, other temporary folders, and whoever wants no host', () => {

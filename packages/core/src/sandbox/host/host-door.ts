@@ -5,6 +5,7 @@ import { Socket } from 'node:net'
 import { fail } from '../../errors/index.js'
 import { isMapping } from '../../shapes/index.js'
 
+import type { Receive } from '../launch/nursery.js'
 import { findLauncher } from './launcher.js'
 
 /** A client that passed the check. */
@@ -13,6 +14,12 @@ export interface Visitor {
   readonly pid: number
   /** The ending of the socket at which it came: empty for a request. */
   readonly purpose: string
+}
+
+interface AtDoor {
+  readonly onVisitor: (visitor: Visitor) => void
+  /** Takes the connections of tools, from launchers of which clients have a channel. */
+  readonly receive: Receive
 }
 
 export interface HostDoor {
@@ -24,7 +31,7 @@ export interface HostDoor {
 const ANOTHER_SERVES = 3
 
 /** Undefined if another host of this build listens. */
-export const openHostDoor = (build: string, onVisitor: (visitor: Visitor) => void): Promise<HostDoor | undefined> => {
+export const openHostDoor = (build: string, { onVisitor, receive }: AtDoor): Promise<HostDoor | undefined> => {
   const door = spawn(findLauncher(), ['door', build], { stdio: ['ignore', 'ignore', 'pipe', 'pipe', 'ipc'], env: {} })
   const [, , errors, lifeline] = door.stdio as unknown as Socket[]
   const closed = new Promise<void>((resolve) => {
@@ -35,9 +42,12 @@ export const openHostDoor = (build: string, onVisitor: (visitor: Visitor) => voi
   door.on('message', (message, handle) => {
     const { pid, purpose } = isMapping(message) ? message : {}
     if (!(handle instanceof Socket)) return
+    if (typeof pid !== 'number' || typeof purpose !== 'string') {
+      receive(message, handle)
+      return
+    }
     handle.on('error', () => undefined)
-    if (typeof pid === 'number' && typeof purpose === 'string') onVisitor({ connection: handle, pid, purpose })
-    else handle.destroy()
+    onVisitor({ connection: handle, pid, purpose })
   })
   let said = ''
   errors?.on('data', (bytes: Buffer) => (said += bytes.toString()))
