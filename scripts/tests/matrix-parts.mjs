@@ -10,6 +10,8 @@ import { NEVER_FOR_AN_ORDINARY_USER, OF_AN_ORDINARY_USER_IN_THE_MATRIX, allSuite
 const IS_ROOT = process.getuid?.() === 0
 /** An emulated machine takes a whole processor. */
 const MACHINES = 'packages/core/test/vm/'
+/** Commands that a local host serves where it can. */
+const RUNS = 'packages/core/test/cli/'
 
 const asCurrentUser = (folder, more = {}) => ({
   name: `${folder} as ${IS_ROOT ? 'root' : 'the current user'}`,
@@ -48,6 +50,11 @@ export const partsOfTheMatrix = ({ fuzzSeconds }) => [
   ...allSuites()
     .filter((folder) => folder !== MACHINES)
     .map((folder) => asCurrentUser(folder)),
+  {
+    name: `${RUNS} through the local host`,
+    run: () =>
+      runVitest({ checkout: ROOT, files: [RUNS], matrix: true, env: { ...process.env, CORDON_TEST_FRONT: '1' } }),
+  },
   ...readdirSync(join(ROOT, MACHINES))
     .filter((name) => name.endsWith('.test.ts'))
     .map((name) => asCurrentUser(`${MACHINES}${name}`, { env: { ...process.env, CORDON_TEST_GUESTS: 'all' } })),

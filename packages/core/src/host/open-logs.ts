@@ -1,4 +1,6 @@
-// The audit logs of the host's clients, which stay open between their runs.
+// The audit logs of the host's clients, which stay open between their runs. A run finds its log as a process of its own
+// would: at the place where it is now, and anew if it is no longer the one that was opened.
+import { auditPlacesOf } from '../runtime/audit/index.js'
 import type { AuditLog } from '../runtime/audit/index.js'
 
 import { openRunLog } from '../run/record.js'
@@ -10,42 +12,86 @@ interface OpenLogs {
   readonly close: () => Promise<void>
 }
 
+interface KeptLog {
+  readonly opening: Promise<AuditLog>
+  runs: number
+  isForgotten: boolean
+}
+
 const MOST_OPEN = 16
 
-/** The log of the place that was opened longest ago is closed for a new one. */
 export const keepLogsOpen = (): OpenLogs => {
-  const logs = new Map<string, Promise<AuditLog>>()
-  const forget = (path: string): void => {
-    const log = logs.get(path)
-    logs.delete(path)
-    void log?.then((opened) => opened.close()).catch(() => undefined)
+  const kept = new Map<string, KeptLog>()
+  const closeUnused = async ({ opening, runs, isForgotten }: KeptLog): Promise<void> => {
+    if (runs === 0 && isForgotten) await (await opening).close()
+  }
+  /** The runs that have it open go on with it. */
+  const forget = (place: string, log: KeptLog): void => {
+    if (kept.get(place) === log) kept.delete(place)
+    log.isForgotten = true
+    closeUnused(log).catch(() => undefined)
+  }
+  const take = (place: string, openAnew: () => Promise<AuditLog>): KeptLog => {
+    const log = kept.get(place) ?? { opening: openAnew(), runs: 0, isForgotten: false }
+    kept.set(place, log)
+    log.runs += 1
+    for (const [oldest, other] of [...kept].slice(0, -MOST_OPEN)) forget(oldest, other)
+    return log
+  }
+  const leave = async (log: KeptLog): Promise<void> => {
+    log.runs -= 1
+    await closeUnused(log).catch(() => undefined)
+  }
+  const open: OpenRunLog = async (environment, home) => {
+    const openAnew = () => openRunLog(environment, home)
+    const place = placeOf(auditPathOf(environment, home))
+    // It says why.
+    if (place === undefined) return openAnew()
+    const taken: KeptLog[] = []
+    const takeAnother = (): KeptLog => {
+      const log = take(place, openAnew)
+      taken.push(log)
+      return log
+    }
+    let log = takeAnother()
+    let hasWritten = false
+    const { places } = await log.opening.catch((error: unknown) => {
+      forget(place, log)
+      throw error
+    })
+    return {
+      places,
+      append: async (events) => {
+        const used = log
+        try {
+          await (await used.opening).append(events)
+        } catch (error) {
+          forget(place, used)
+          if (hasWritten) throw error
+          // Another event of this run may have opened it anew already.
+          if (log === used) log = takeAnother()
+          await (await log.opening).append(events)
+        }
+        hasWritten = true
+      },
+      close: async () => {
+        await Promise.all(taken.splice(0).map(leave))
+      },
+    }
   }
   return {
-    open: async (environment, home) => {
-      const path = auditPathOf(environment, home)
-      const opening = logs.get(path) ?? openRunLog(environment, home)
-      logs.set(path, opening)
-      for (const oldest of [...logs.keys()].slice(0, -MOST_OPEN)) forget(oldest)
-      try {
-        const { places, append } = await opening
-        return {
-          places,
-          append: async (events) => {
-            await append(events).catch((error: unknown) => {
-              // Whatever became of it, the next run opens it as if it were the first.
-              if (logs.get(path) === opening) forget(path)
-              throw error
-            })
-          },
-          close: () => Promise.resolve(),
-        }
-      } catch (error) {
-        if (logs.get(path) === opening) logs.delete(path)
-        throw error
-      }
-    },
+    open,
     close: async () => {
-      await Promise.allSettled([...logs.values()].map(async (log) => (await log).close()))
+      await Promise.allSettled([...kept.values()].map(async ({ opening }) => (await opening).close()))
     },
+  }
+}
+
+/** Undefined if there can be no log. */
+const placeOf = (path: string): string | undefined => {
+  try {
+    return auditPlacesOf(path).log
+  } catch {
+    return undefined
   }
 }

@@ -144,6 +144,9 @@ export const openAuditLog = async ({
   }
 }
 
+/** Where the log of this path is now, with its anchor beside it. Its folder is made if it is missing. */
+export const auditPlacesOf = (path: string): AuditPlaces => placesOf(path, anchorOf(path))
+
 const placesOf = (log: string, anchor: string): AuditPlaces => {
   try {
     return { log: preparePath(log), anchor: preparePath(anchor) }
