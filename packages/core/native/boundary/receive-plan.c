@@ -33,9 +33,13 @@ static struct plan plan_in(const struct frame *frame)
 
 static struct plan outline_in(const struct frame *frame)
 {
-	struct plan outline = { .form = FORM_NAMESPACES, .streams = { STREAM_FRAMES, STREAM_FRAMES, STREAM_FRAMES } };
+	struct plan outline = { .form = FORM_NAMESPACES };
+	/* "none" or "all", and whether the streams are the caller's. */
+	bool direct = strstr(frame->payload, " direct") != NULL;
 
-	outline.network_all = strcmp(frame->payload, "all") == 0;
+	outline.network_all = strncmp(frame->payload, "all", 3) == 0;
+	for (int i = 0; i < 3; i++)
+		outline.streams[i] = direct ? STREAM_DIRECT : STREAM_FRAMES;
 	return outline;
 }
 

@@ -30,6 +30,7 @@ enum { CHANNELS = COUNT_OF(PURPOSES) - 1 };
 struct door {
 	struct pollfd *polled;
 	size_t count;
+	struct stand own;
 };
 #define MOST_POLLED 512
 enum { LIFELINE_AT, CHANNEL_AT, FIRST_LISTENER, FIRST_CHANNEL = FIRST_LISTENER + COUNT_OF(PURPOSES) };
@@ -86,11 +87,12 @@ static void wait_for(struct door *door, int fd)
 static void let_in(struct door *door, int listener, size_t purpose)
 {
 	char line[128];
+	struct peer peer;
 	CLOSE_ON_RETURN int connection = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
-	pid_t pid = connection < 0 ? -1 : peer_beside_us(connection);
 
-	if (pid < 0)
+	if (connection < 0 || !find_peer_beside(&door->own, connection, &peer))
 		return;
+	close(peer.process);
 	if (purpose == CHANNELS) {
 		if (door->count < MOST_POLLED) {
 			wait_for(door, connection);
@@ -101,7 +103,7 @@ static void let_in(struct door *door, int listener, size_t purpose)
 	int length =
 		snprintf(line, sizeof line,
 			 "{\"cmd\":\"NODE_HANDLE\",\"type\":\"net.Socket\",\"msg\":{\"pid\":%d,\"purpose\":\"%s\"}}\n",
-			 pid, PURPOSES[purpose].ending);
+			 peer.pid, PURPOSES[purpose].ending);
 	send_along(CHANNEL, line, length, connection, MSG_DONTWAIT);
 }
 
@@ -145,6 +147,10 @@ int serve_door(const char *build)
 	make_host_folder();
 	if (!find_host(build, FOR_REQUEST, &address)) {
 		fputs("the folder of its socket is not this user's alone", stderr);
+		return EXIT_REFUSED;
+	}
+	if (!look_at_ourselves(&door.own)) {
+		fputs("it cannot be told apart from a process in a cell", stderr);
 		return EXIT_REFUSED;
 	}
 	if (!lock_place(build))

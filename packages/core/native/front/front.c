@@ -46,6 +46,7 @@ struct front {
 	const char *build;
 	int host, signals, message; /* `message`: of a hook, or -1 */
 	pid_t launcher;
+	struct peer door; /* of the host: checked once */
 	bool begun;
 	sigset_t before; /* the mask of our caller */
 };
@@ -63,14 +64,23 @@ static void block_passed_on(struct front *front)
 	front->signals = signalfd(-1, &passed, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-static int connect_to_host(const char *build, const char *purpose, int type)
+/* What listens there could have any launcher of ours started, so it must be beside us, and not in a cell. */
+static bool is_host(struct front *front, int connection)
+{
+	struct stand own;
+
+	if (front->door.process >= 0)
+		return is_peer(&front->door, connection);
+	return look_at_ourselves(&own) && find_peer_beside(&own, connection, &front->door);
+}
+
+static int connect_to_host(struct front *front, const char *purpose, int type)
 {
 	struct sockaddr_un address;
 	struct timeval patience = { .tv_sec = PATIENCE / 1000 };
-	int fd = find_host(build, purpose, &address) ? socket(AF_UNIX, type | SOCK_CLOEXEC, 0) : -1;
+	int fd = find_host(front->build, purpose, &address) ? socket(AF_UNIX, type | SOCK_CLOEXEC, 0) : -1;
 
-	/* What listens there could have any launcher of ours started, so it must be beside us, and not in a cell. */
-	if (fd >= 0 && connect(fd, (struct sockaddr *)&address, sizeof address) == 0 && peer_beside_us(fd) > 0 &&
+	if (fd >= 0 && connect(fd, (struct sockaddr *)&address, sizeof address) == 0 && is_host(front, fd) &&
 	    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience) == 0)
 		return fd;
 	close_descriptor(&fd);
@@ -108,9 +118,8 @@ static void end_launcher(struct front *front)
 /* The host knows by our number whose cell it is. */
 static bool start_launcher(struct front *front, bool with_channel)
 {
-	CLOSE_ON_RETURN int cell = connect_to_host(front->build, FOR_CELL, SOCK_STREAM);
-	CLOSE_ON_RETURN int channel =
-		with_channel ? connect_to_host(front->build, FOR_CHANNEL, SOCK_SEQPACKET) : -1;
+	CLOSE_ON_RETURN int cell = connect_to_host(front, FOR_CELL, SOCK_STREAM);
+	CLOSE_ON_RETURN int channel = with_channel ? connect_to_host(front, FOR_CHANNEL, SOCK_SEQPACKET) : -1;
 
 	end_launcher(front);
 	front->launcher = cell < 0 || (with_channel && channel < 0) ? -1 : fork();
@@ -135,7 +144,8 @@ static bool ask(struct front *front, int argc, char **argv)
 {
 	struct request request;
 
-	return make_request(&request, argc, argv) && (front->host = connect_to_host(front->build, FOR_REQUEST, SOCK_STREAM)) >= 0 &&
+	return make_request(&request, argc, argv) &&
+	       (front->host = connect_to_host(front, FOR_REQUEST, SOCK_STREAM)) >= 0 &&
 	       write_frame(front->host, TO_HOST_REQUEST, request.bytes, request.length) &&
 	       /* The first steps of a cell need no plan. */
 	       (front->message >= 0 ? send_message(front) : start_launcher(front, false));
@@ -250,9 +260,12 @@ static int serve_command(struct front *front)
 
 static int ask_host(const struct installed *installed, int message, int argc, char **argv)
 {
-	struct front front = {
-		.build = installed->build, .host = -1, .signals = -1, .message = message, .launcher = -1
-	};
+	struct front front = { .build = installed->build,
+			       .host = -1,
+			       .signals = -1,
+			       .message = message,
+			       .launcher = -1,
+			       .door = NO_PEER };
 	int status = NOT_SERVED;
 
 	block_passed_on(&front);
@@ -262,6 +275,7 @@ static int ask_host(const struct installed *installed, int message, int argc, ch
 		end_launcher(&front);
 	close_descriptor(&front.host);
 	close_descriptor(&front.signals);
+	close_descriptor(&front.door.process);
 	sigprocmask(SIG_SETMASK, &front.before, NULL);
 	return status;
 }

@@ -4,8 +4,8 @@
 
 #include <sys/un.h>
 
-/* What a connection is for, as the ending of its socket: a request, the launcher of its cell, or what the host gets from
- * that launcher: connections of the tool. */
+/* What a connection is for, as the ending of its socket: a request, the launcher of its cell, or what the host gets
+ * from that launcher: connections of the tool. */
 #define FOR_REQUEST ""
 #define FOR_CELL ".cell"
 #define FOR_CHANNEL ".channel"

@@ -9,18 +9,10 @@
 #define SO_PEERPIDFD 77
 #endif
 
-static const char *const NAMESPACES[] = { "user", "mnt", "pid", "net", "ipc", "uts", "cgroup" };
+static const char *const NAMESPACES[KINDS_OF_NAMESPACES] = { "user", "mnt", "pid", "net", "ipc", "uts", "cgroup" };
 /* The first is 1 in every cell. Each cell adds a filter. */
 static const char *const FACTS[] = { "NoNewPrivs:", "Seccomp_filters:", "Uid:",	   "Gid:",    "Groups:",
 				     "CapInh:",	    "CapPrm:",		"CapEff:", "CapBnd:", "CapAmb:" };
-
-struct stand {
-	struct {
-		dev_t device;
-		ino_t inode;
-	} namespaces[COUNT_OF(NAMESPACES)], root;
-	char facts[2048], label[256];
-};
 
 static bool same_text(const char *one, const char *other)
 {
@@ -91,21 +83,45 @@ static int open_peer(int connection, pid_t pid)
 	return (int)syscall(SYS_pidfd_open, pid, 0);
 }
 
-pid_t peer_beside_us(int connection)
+static bool is_gone(const struct peer *peer)
+{
+	struct pollfd gone = { .fd = peer->process, .events = POLLIN };
+
+	return poll(&gone, 1, 0) != 0;
+}
+
+static pid_t number_of_peer(int connection)
 {
 	struct ucred peer;
-	struct stand own, theirs;
 	socklen_t length = sizeof peer;
+
+	return getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 && peer.uid == geteuid() ? peer.pid
+													     : -1;
+}
+
+bool look_at_ourselves(struct stand *own)
+{
+	return look_at("self", own);
+}
+
+bool find_peer_beside(const struct stand *own, int connection, struct peer *peer)
+{
+	struct stand theirs;
 	char number[16];
 
-	if (getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &length) < 0 || peer.pid <= 0 ||
-	    peer.uid != geteuid())
-		return -1;
-	CLOSE_ON_RETURN int process = open_peer(connection, peer.pid);
-	snprintf(number, sizeof number, "%d", peer.pid);
-	if (process < 0 || !look_at("self", &own) || !look_at(number, &theirs))
-		return -1;
+	peer->pid = number_of_peer(connection);
+	peer->process = peer->pid > 0 ? open_peer(connection, peer->pid) : -1;
+	if (peer->process < 0)
+		return false;
+	snprintf(number, sizeof number, "%d", peer->pid);
 	/* Still there: so it was its number that we looked at. */
-	struct pollfd gone = { .fd = process, .events = POLLIN };
-	return poll(&gone, 1, 0) == 0 && is_same_stand(&own, &theirs) ? peer.pid : -1;
+	if (look_at(number, &theirs) && is_same_stand(own, &theirs) && !is_gone(peer))
+		return true;
+	close_descriptor(&peer->process);
+	return false;
+}
+
+bool is_peer(const struct peer *peer, int connection)
+{
+	return peer->process >= 0 && number_of_peer(connection) == peer->pid && !is_gone(peer);
 }

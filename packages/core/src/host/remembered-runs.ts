@@ -39,8 +39,7 @@ export const rememberRuns = (): RememberedRuns => {
     }
   }
   return {
-    prepareHooked: async (line, mayAsk, kind) =>
-      remembered(line, mayAsk, kind) ?? OWN_SEAT.prepare(line, mayAsk, kind),
+    prepareHooked: async (line, mayAsk, kind) => remembered(line, mayAsk, kind) ?? OWN_SEAT.prepare(line, mayAsk, kind),
     prepareTyped: async (line, isInteractive, onOrder) => {
       const prepared = remembered(line, isInteractive, 'command')
       if (prepared === undefined) return prepareTyped(line, isInteractive, onOrder)

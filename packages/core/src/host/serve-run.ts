@@ -3,6 +3,7 @@
 import { isAbsolute } from 'node:path'
 
 import { textOfFile } from '../platform/index.js'
+import type { Boundary } from '../policy/index.js'
 import type { CellConnection, Sandbox } from '../sandbox/index.js'
 
 import { parseArguments } from '../line/arguments.js'
@@ -89,12 +90,16 @@ const isOwnPlace = (environment: Environment): boolean => {
 }
 
 const seatOf = ({ front, pid, sandbox, openLog, prepare, cell }: Served): RunSeat => {
-  let isAsked = false
+  const launchers = launchersOf(front, cell)
   return {
     isInteractive: () => front.request.isInteractive,
     prepare: prepare.prepareTyped,
     accept: async (prepared) => {
       if (await needsOwnProcess(prepared, sandbox, pid)) throw new NotServed()
+      const { boundary } = prepared.tool
+      const { terminals } = front.request.caller
+      const { cwd } = prepared.order
+      launchers.begin(boundary, await sandbox.headStart({ boundary, cwd, terminals }))
     },
     openPlace: () =>
       Promise.resolve({
@@ -108,19 +113,7 @@ const seatOf = ({ front, pid, sandbox, openLog, prepare, cell }: Served): RunSea
           })
           return sandbox.attach({
             ...request,
-            launch: async () => {
-              const kind = request.proxy === undefined ? 'plain' : 'channel'
-              if (kind === 'plain' && !isAsked) isAsked = true
-              else {
-                // The first one was started ahead, without a channel.
-                if (!isAsked) (await cell()).destroy()
-                isAsked = true
-                front.launch(kind)
-              }
-              const connection = await cell()
-              kill = () => connection.destroy()
-              return connection
-            },
+            launch: () => launchers.next(request.boundary),
             beforeStart: async (applied) => {
               await request.beforeStart?.(applied)
               front.begin()
@@ -135,6 +128,45 @@ const seatOf = ({ front, pid, sandbox, openLog, prepare, cell }: Served): RunSea
     openLog,
     job: front.job,
     exit: front.exit,
+  }
+}
+
+interface Launchers {
+  /** Has the first one begin what every cell like it begins with, while the run is decided. */
+  readonly begin: (boundary: Boundary, headStart: Buffer | undefined) => void
+  readonly next: (boundary: Boundary) => Promise<CellConnection>
+}
+
+/** The front has started one before anything was known of the run. */
+const launchersOf = (front: Front, cell: Served['cell']): Launchers => {
+  let first: Promise<CellConnection> | undefined
+  const arrived = async (): Promise<CellConnection> => {
+    const connection = await cell()
+    connection.on('error', () => undefined)
+    void front.gone.then(() => connection.destroy())
+    return connection
+  }
+  const another = (boundary: Boundary): Promise<CellConnection> => {
+    front.launch(boundary.network.kind === 'hosts' ? 'channel' : 'plain')
+    return arrived()
+  }
+  const begin = async (boundary: Boundary, headStart: Buffer | undefined): Promise<CellConnection> => {
+    const plain = await arrived()
+    if (boundary.network.kind === 'hosts') plain.destroy()
+    const connection = boundary.network.kind === 'hosts' ? await another(boundary) : plain
+    if (headStart !== undefined) connection.write(headStart)
+    return connection
+  }
+  return {
+    begin: (boundary, headStart) => {
+      first = begin(boundary, headStart)
+      first.catch(() => undefined)
+    },
+    next: (boundary) => {
+      const begun = first ?? another(boundary)
+      first = undefined
+      return begun
+    },
   }
 }
 

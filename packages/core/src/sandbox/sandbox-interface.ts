@@ -120,6 +120,8 @@ export interface Sandbox {
   readonly attach: (request: AttachedRequest) => Promise<CallResult>
   /** Whether another process could start the launcher of such a call: no wall is needed, and no other user. */
   readonly startsElsewhere: (settings: Pick<CellSettings, 'boundary' | 'cwd'>) => Promise<boolean>
+  /** What such a launcher can begin with while the call is decided, as bytes for it. Undefined: nothing. */
+  readonly headStart: (request: Pick<AttachedRequest, 'boundary' | 'cwd' | 'terminals'>) => Promise<Buffer | undefined>
   /** Takes a message of the channel of such a launcher: a connection of its tool. */
   readonly receive: Doors['receive']
   /** Keeps cells of one program ready: the boundary is applied, and they wait for arguments. */

@@ -198,6 +198,9 @@ const openSandboxAs = async (
       refuseClosed()
       if (ender.isWanted()) throw seenDisturbance()
       const ahead = connection?.destroyed === false ? { connection, wall: undefined } : undefined
+      // Its streams would be those of this process.
+      if (ahead === undefined && job.launch !== undefined)
+        throw fail('launcher-died', { how: 'it ended before its plan' })
       const opened = usable ? ready : openPlanned(planned, ahead ?? backend.launch(request, planned), doors)
       const cell = ender.of(opened.cell)
       cell.take()
@@ -239,6 +242,15 @@ const openSandboxAs = async (
         run: (opened, planned, watched) => runAttached(opened, planned, request, watched),
       }),
     startsElsewhere: async (settings) => (await backendFor(settings)).host.wall === undefined,
+    headStart: async (settings) => {
+      const { host: chosen } = await backendFor(settings)
+      const stdio = attachedStdio(settings)
+      const form = chooseForm(options.form ?? 'auto', chosen)
+      const network = headStartOf({ ...settings, form }, chosen)
+      return network === undefined || Object.values(stdio).some((stream) => stream !== 'direct')
+        ? undefined
+        : encodeFrame(TO_CELL.headStart, Buffer.from(`${network} direct`))
+    },
     receive: doors.receive,
     warm: (settings) =>
       calls.pool((onClose) =>

@@ -1,7 +1,7 @@
 // Starts the native `cordon`, and knows its local host, which all tests of one user share.
 import { spawn, spawnSync } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
-import { mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, readdirSync, realpathSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -26,7 +26,7 @@ interface FrontPlace {
   readonly environment: Variables
   readonly run: (words: readonly string[], more?: Variables, around?: readonly string[]) => Ran
   readonly start: (words: readonly string[], more?: Variables) => ChildProcess
-  /** The entries of its audit log. */
+  /** The events of its audit log. */
   readonly log: () => readonly Readonly<Record<string, unknown>>[]
 }
 
@@ -51,11 +51,18 @@ export const frontPlace = (): FrontPlace => {
     },
     start: (words, more = {}) =>
       spawn(FRONT, words, { cwd: root, env: { ...environment, ...more }, timeout: ENDS_WHAT_HANGS_MS }),
-    log: () =>
-      readFileSync(join(root, '.local/state/cordon/audit.jsonl'), 'utf8')
-        .trimEnd()
-        .split('\n')
-        .map((line) => JSON.parse(line) as Readonly<Record<string, unknown>>),
+    log: () => {
+      const folder = join(root, '.local/state/cordon')
+      if (!existsSync(folder)) return []
+      // Full files have a number. The present one is the newest.
+      const names = readdirSync(folder)
+        .filter((name) => /^audit\.jsonl(?:\.\d+)?$/.test(name))
+        .toSorted()
+      const lines = [...names.slice(1), ...names.slice(0, 1)].flatMap((name) =>
+        readFileSync(join(folder, name), 'utf8').trimEnd().split('\n'),
+      )
+      return lines.map((line) => (JSON.parse(line) as { readonly event: Readonly<Record<string, unknown>> }).event)
+    },
   }
 }
 

@@ -4,11 +4,12 @@ import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from
 import { connect } from 'node:net'
 import { dirname, join } from 'node:path'
 
-import { beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 import { hostFolders } from '../../src/runtime/own-files/index.js'
 import { testChanges } from './changes.js'
 import { testGrantedHosts } from './granted-hosts.js'
+import { testSeries } from './series.js'
 import { FRONT, frontPlace, hostStarted, hostState, servedOf } from './front.js'
 
 const place = frontPlace()
@@ -16,6 +17,9 @@ const OFF = { CORDON_HOST: 'off' }
 
 beforeAll(async () => {
   await hostStarted(place)
+})
+afterAll(() => {
+  place.run(['host', 'stop'])
 })
 
 describe('a served run', () => {
@@ -287,3 +291,5 @@ describe('a hook', () => {
     expect(hook(asked).stdout).toContain('updatedInput')
   })
 })
+
+testSeries()

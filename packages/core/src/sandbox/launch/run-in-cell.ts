@@ -132,7 +132,7 @@ const discardUnheard = (cell: Cell): void => {
 export const bytesOf = (stdin: string | Uint8Array | undefined): Uint8Array =>
   typeof stdin === 'string' ? Buffer.from(stdin) : (stdin ?? new Uint8Array())
 
-export const attachedStdio = ({ terminals, boundary }: AttachedRequest): Stdio => {
+export const attachedStdio = ({ terminals, boundary }: Pick<AttachedRequest, 'terminals' | 'boundary'>): Stdio => {
   // Direct output cannot be counted. Output to a terminal passes through the supervisor in any case.
   const output: Stream = boundary.limits.output === undefined ? 'direct' : 'frames'
   return {

@@ -113,7 +113,10 @@ const reachableSystem = (system: SystemView, { identity }: HostFacts): SystemVie
  * The network that a launcher may know before the plan, to enter its namespaces early. Undefined if they depend on
  * more.
  */
-export const headStartOf = ({ boundary, form }: CellRequest, host: HostFacts): 'none' | 'all' | undefined =>
+export const headStartOf = (
+  { boundary, form }: Pick<CellRequest, 'boundary' | 'form'>,
+  host: HostFacts,
+): 'none' | 'all' | undefined =>
   FORM_HAS[form].ownRoot && cgroupOf(boundary, host) === undefined
     ? boundary.network.kind === 'all'
       ? 'all'

@@ -52,6 +52,7 @@ export const openSeatbelt = async (): Promise<Sandbox> => {
       return perform(request, request)
     },
     startsElsewhere: () => Promise.resolve(false),
+    headStart: () => Promise.resolve(undefined),
     receive: () => undefined,
     attach: () =>
       Promise.reject(unsupported('a program on this terminal', 'call it as a tool of createCordon(), or run on Linux')),
