@@ -2,12 +2,13 @@
 import { spawn, spawnSync } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, readdirSync, realpathSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 import { afterAll, expect } from 'vitest'
 
 import { ENDS_WHAT_HANGS_MS } from '../../../../test/hanging.js'
+import { hostFolders } from '../../src/runtime/own-files/index.js'
 import type { HostState } from '../../src/host/host-state.js'
 
 export const FRONT = fileURLToPath(new URL('../../build/cordon', import.meta.url))
@@ -88,4 +89,11 @@ export const servedOf = (work: () => void): number => {
   const before = hostState()?.served ?? 0
   work()
   return (hostState()?.served ?? 0) - before
+}
+
+/** Where the host of this build and user listens, or would. */
+export const socketNow = (): string => {
+  const build = readFileSync(`${FRONT}.front`, 'utf8').split('\n')[0] ?? ''
+  const paths = hostFolders().map((folder) => join(folder, build))
+  return paths.find((path) => existsSync(path)) ?? paths.find((path) => existsSync(dirname(path))) ?? ''
 }

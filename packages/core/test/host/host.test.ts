@@ -6,11 +6,12 @@ import { dirname, join } from 'node:path'
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
-import { hostFolders } from '../../src/runtime/own-files/index.js'
+import { testAttacks } from './attacks.js'
 import { testChanges } from './changes.js'
+import { testEveryPath } from './every-path.js'
 import { testGrantedHosts } from './granted-hosts.js'
 import { testSeries } from './series.js'
-import { FRONT, frontPlace, hostStarted, hostState, servedOf } from './front.js'
+import { FRONT, frontPlace, hostStarted, hostState, servedOf, socketNow } from './front.js'
 
 const place = frontPlace()
 const OFF = { CORDON_HOST: 'off' }
@@ -89,6 +90,7 @@ describe('a served run', () => {
 
 testChanges()
 testGrantedHosts()
+testAttacks()
 
 describe('a process of its own', () => {
   test('does what a host does not: sessions, facts, walls, other temporary folders, and whoever wants no host', () => {
@@ -145,12 +147,6 @@ describe('a process of its own', () => {
 })
 
 describe('the socket of the host', () => {
-  const build = readFileSync(`${FRONT}.front`, 'utf8').split('\n')[0] ?? ''
-  const socketNow = (): string =>
-    hostFolders()
-      .map((folder) => join(folder, build))
-      .find((path) => existsSync(path)) ?? ''
-
   test('is a file of Cordon itself, which no command gets', () => {
     const folder = dirname(socketNow())
     expect(place.run(['run', '--read', `${folder}/**`, '--', 'ls', folder]).status).not.toBe(0)
@@ -292,4 +288,5 @@ describe('a hook', () => {
   })
 })
 
+testEveryPath()
 testSeries()
