@@ -20,6 +20,7 @@ import { prepareWork } from './jobs/index.mjs'
  * @property {Record<string, import('./measure/latency.mjs').Latency>} start
  * @property {Record<string, import('./measure/rate.mjs').Rate>[]} rates one per number of calls in flight
  * @property {import('./measure/commands.mjs').Command[]} commands
+ * @property {number | undefined} hostBytes of an idle local host
  * @property {import('./measure/idle.mjs').Idle[]} idle
  * @property {{ name: string, title: string, results: Record<string, import('./measure/latency.mjs').Latency> }[]} work
  * @property {import('./measure/memory.mjs').Memory | undefined} memory
@@ -65,7 +66,7 @@ export async function runBench(options, progress) {
 
   if (has('command')) {
     const plan = { cwd: job.cwd, blocks: size.blocks, rounds: size.commandRounds }
-    report.commands = await measureCommands({ ...plan, progress: progress('commands') })
+    Object.assign(report, await measureCommands({ ...plan, progress: progress('commands') }))
   }
   const kept = entrants.filter(({ contestant }) => ['cordon-call', 'cordon-function'].includes(contestant.name))
   if (has('idle') && kept.length > 0) {
@@ -106,6 +107,7 @@ export function emptyReport(entrants, absent) {
     start: {},
     rates: [],
     commands: [],
+    hostBytes: undefined,
     idle: [],
     work: [],
     memory: undefined,

@@ -5,7 +5,7 @@ import { JOB_ENVIRONMENT } from './runner.mjs'
  * What a program without a sandbox library does: spawn, collect both outputs,
  * wait for 'close'. Every contestant that is a command line goes through here.
  * @param {readonly string[]} argv
- * @param {{ cwd?: string, env?: NodeJS.ProcessEnv, accept?: readonly number[] | undefined }} options
+ * @param {{ cwd?: string, env?: NodeJS.ProcessEnv, accept?: readonly number[] | undefined, input?: string }} options
  * @returns {Promise<void>} rejects on any other exit, with the last line of stderr
  */
 export function spawnAndWait(argv, options) {
@@ -22,7 +22,7 @@ export function spawnAndWait(argv, options) {
     const stderr = []
     child.stdout.on('data', (chunk) => stdout.push(chunk))
     child.stderr.on('data', (chunk) => stderr.push(chunk))
-    child.stdin.end()
+    child.stdin.end(options.input)
     child.on('error', reject)
     child.on('close', (code, signal) => {
       if (code !== null && (options.accept ?? [0]).includes(code)) return resolve()

@@ -61,19 +61,29 @@ const command = (title, limit) => ({
   limit,
 })
 
+/**
+ * @param {import('../run.mjs').Report['commands']} commands
+ * @param {readonly string[]} titles
+ * @param {(...ms: number[]) => number} figure of their p50, in milliseconds
+ */
+const among = (commands, titles, figure) => {
+  const found = titles.map((title) => commands.find((each) => each.title === title)?.p50)
+  return found.includes(undefined) ? undefined : figure(.../** @type {number[]} */ (found))
+}
+
 /** @param {import('../run.mjs').Report} report @param {string} name */
 const resultsOf = (report, name) => report.work.find((each) => each.name === name)?.results ?? {}
 
 /** @type {readonly RunTarget[]} */
 const TARGETS = [
-  start('cold cell', 'cordon-cold', 1.35),
+  start('cold cell', 'cordon-cold', 1.7),
   start('warm cell', 'cordon-warm', 0.7),
-  start('call of a process tool', 'cordon-call', 0.7),
-  start('call of a process tool with the log', 'cordon-call-log', 0.85),
+  start('call of a process tool', 'cordon-call', 0.75),
+  start('call of a process tool with the log', 'cordon-call-log', 1.1),
   start('call of a function tool', 'cordon-function', 1.2),
   start('call of a function tool with the log', 'cordon-function-log', 1.35),
   rate('cold cells', 'cordon-cold', 0.6),
-  rate('process tools', 'cordon-call', 1),
+  rate('process tools', 'cordon-call', 0.7),
   rate('process tools with the log', 'cordon-call-log', 0.9),
   {
     claim: 'find in a cell, × the same in bubblewrap',
@@ -86,17 +96,42 @@ const TARGETS = [
   },
   work('gcc'),
   work('git'),
-  command('cordon run -- true', 1.6),
-  command('cordon --help', 1.2),
-  command('cordon --version', 1.2),
+  command('cordon run -- true', 0.3),
+  command('cordon run -- true, without a host', 3),
+  command('cordon --help', 0.2),
+  command('cordon --version', 0.2),
   {
-    claim: "import 'cordon', ms beyond Node",
-    figure: ({ commands }) => {
-      const [node, cordon] = ['node -e 0', "import 'cordon'"].map((title) => commands.find((c) => c.title === title))
-      return cordon === undefined || node === undefined ? undefined : cordon.p50 - node.p50
-    },
+    claim: 'cordon run -- true, × bubblewrap with six binds',
+    figure: ({ commands }) =>
+      among(commands, ['cordon run -- true', 'bubblewrap, six binds'], (run, peer) => run / peer),
     bound: 'at most',
-    limit: 60,
+    limit: 2,
+  },
+  {
+    claim: 'cordon run -- true with 100 rules, × without',
+    figure: ({ commands }) =>
+      among(commands, ['cordon run -- true, 100 rules', 'cordon run -- true'], (ruled, run) => ruled / run),
+    bound: 'at most',
+    limit: 1.1,
+  },
+  {
+    claim: 'a hooked command, ms beyond the command, both round trips',
+    figure: ({ commands }) =>
+      among(commands, ['cordon hook', 'hooked true', 'bash -c true'], (hook, hooked, alone) => hook + hooked - alone),
+    bound: 'at most',
+    limit: 40,
+  },
+  {
+    claim: 'idle local host, MB of memory',
+    figure: ({ hostBytes }) => (hostBytes === undefined ? undefined : hostBytes / 1e6),
+    bound: 'at most',
+    limit: 70,
+  },
+  {
+    claim: "import 'cordon', ms",
+    figure: ({ commands }) => among(commands, ["import 'cordon'"], (cordon) => cordon),
+    bound: 'at most',
+    limit: 80,
   },
   {
     claim: 'first call after five idle minutes, × a warm call',
