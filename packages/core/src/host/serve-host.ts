@@ -30,6 +30,7 @@ export const serveHost = async ({ build, idleMs }: HostSettings): Promise<boolea
   const prepare = rememberRuns()
   const began = monotonicMs()
   let [serving, served, refused] = [0, 0, 0]
+  let refusedBecause: string | null = null
   let rest: () => void = () => undefined
   let timer: NodeJS.Timeout | undefined
   const idle = (): void => {
@@ -44,6 +45,7 @@ export const serveHost = async ({ build, idleMs }: HostSettings): Promise<boolea
     aliveMs: Math.round(monotonicMs() - began),
     served,
     refused,
+    refusedBecause,
     // Without the connection that asks.
     serving: serving - 1,
     memoryBytes: process.memoryUsage.rss(),
@@ -58,9 +60,9 @@ export const serveHost = async ({ build, idleMs }: HostSettings): Promise<boolea
       receiveFront(connection, {
         onFront: async (front) => {
           const cell = () => cells.next(pid)
-          const isServed = await serveFront({ front, pid, sandbox: await opened(), openLog: logs.open, prepare, cell })
-          if (isServed) served += 1
-          else refused += 1
+          const reason = await serveFront({ front, pid, sandbox: await opened(), openLog: logs.open, prepare, cell })
+          if (reason === undefined) served += 1
+          else [refused, refusedBecause] = [refused + 1, reason]
         },
         onQuestion: (question) => {
           if (question !== 'stop') return stateNow()

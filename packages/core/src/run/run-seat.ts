@@ -23,7 +23,7 @@ export interface RunSeat {
   readonly exit: (status: number) => void
 }
 
-/** The local host cannot do it, and another process can. */
+/** The local host cannot do it, and another process can. The message says why. */
 export class NotServed extends Error {}
 
 export const ownSeat = (): RunSeat => ({

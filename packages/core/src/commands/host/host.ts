@@ -55,10 +55,10 @@ const stateText = (state: HostState | undefined, paint: Paint): string =>
     : renderFacts(
         [
           ['process', String(state.pid)],
-          ['running for', renderDuration(state.aliveMs)],
-          ['commands served', String(state.served)],
-          ['left to a process of their own', String(state.refused)],
-          ['serving now', String(state.serving)],
+          ['running', renderDuration(state.aliveMs)],
+          ['served', `${String(state.served)} commands, ${String(state.serving)} now`],
+          ['passed on', `${String(state.refused)} commands, each to a process of its own`],
+          ['last one', state.refusedBecause],
           ['memory', `${String(Math.round(state.memoryBytes / 1e6))} MB`],
         ],
         paint,

@@ -1,0 +1,69 @@
+// What the local host would do otherwise than a process of the caller's own, so that such a process does it. Found before
+// anything is decided. Each reason is for `cordon host status`.
+import { isAbsolute } from 'node:path'
+
+import { textOfFile } from '../platform/index.js'
+import type { Sandbox } from '../sandbox/index.js'
+
+import type { Arguments, Environment } from '../line/arguments.js'
+import type { RunOrder } from '../run/request/run-request.js'
+import { openRunGate } from '../run/run-gate.js'
+import type { PreparedRun } from '../run/run-gate.js'
+
+type Reason = string | undefined
+
+/** Files that the host would have to read or write where it stands, and whatever few people use. */
+const OF_OWN_PROCESS = ['help', 'dry-run', 'facts', 'manifest', 'session', 'backend', 'image', 'form']
+
+export const reasonInWords = ({ switches, values }: Arguments): Reason => {
+  const found = OF_OWN_PROCESS.find((name) => switches.has(name) || values.has(name))
+  return found === undefined ? undefined : `it has --${found}`
+}
+
+/** Variables whose paths would begin in another folder, or that lead elsewhere than those of the host. */
+const PATHS = ['CORDON_AUDIT', 'CORDON_KEY_FILE', 'CORDON_TOKEN_FILE', 'CORDON_STORE', 'CORDON_SERVER', 'DOCKER_HOST']
+const TEMPORARY = ['TMPDIR', 'TMP', 'TEMP']
+
+export const reasonInVariables = (environment: Environment): Reason => {
+  const valueOf = (name: string): string => environment[name] ?? ''
+  const isClear = (text: string): boolean => text === '' || isAbsolute(text) || /^[a-z]+:\/\//.test(text)
+  if (valueOf('CORDON_SESSION') !== '') return 'it is of a session'
+  if (!isAbsolute(valueOf('HOME'))) return 'HOME is not an absolute path'
+  const found =
+    PATHS.find((name) => !isClear(valueOf(name).replace(/^unix:(?=\/)/, ''))) ??
+    TEMPORARY.find((name) => !['', '/tmp', '/tmp/'].includes(valueOf(name)))
+  return found === undefined ? undefined : `${found} names another place`
+}
+
+/** `pid`: of the caller. */
+export const reasonInRun = async (prepared: PreparedRun, sandbox: Sandbox, pid: number): Promise<Reason> => {
+  const { tool, order, isInteractive, environment } = prepared
+  const { boundary } = tool
+  const { memory, processes, output } = boundary.limits
+  if (output !== undefined) return 'its output is limited'
+  // The cgroup of the call would be made beside that of this host.
+  if ((memory !== undefined || processes !== undefined) && cgroupOf(pid) !== cgroupOf('self'))
+    return 'its limits are counted in another cgroup'
+  if (!(await sandbox.startsElsewhere({ boundary, cwd: order.cwd }))) return 'it needs a wall, or runs as another user'
+  const reason = boundary.network.kind === 'hosts' ? reasonOfProxy(order, environment) : undefined
+  if (reason !== undefined) return reason
+  // The question is for the terminal of the caller.
+  return isInteractive && (await wouldAsk(prepared)) ? 'it asks a person' : undefined
+}
+
+/** What a proxy in this process would trust, look up or know otherwise than one in a process of the caller's own. */
+const reasonOfProxy = ({ secrets }: RunOrder, environment: Environment): Reason => {
+  const variable = Object.entries(environment).find(([name, text]) => text !== '' && STEERING_PROXY.test(name))?.[0]
+  if (variable !== undefined) return `${variable} steers what its proxy trusts or looks up`
+  const asks = [...secrets.values()].some(({ kind }) => kind !== 'environment' && kind !== 'file')
+  return asks ? 'a program or a service has the value of its credential' : undefined
+}
+
+const STEERING_PROXY = /^(?:NODE_|OPENSSL_|RES_OPTIONS$|LOCALDOMAIN$|HOSTALIASES$)/
+
+const cgroupOf = (process: number | 'self'): string | undefined => textOfFile(`/proc/${process}/cgroup`)
+
+const wouldAsk = async (prepared: PreparedRun): Promise<boolean> => {
+  const { gate, call } = openRunGate(prepared)
+  return (await gate.decide(call)).kind === 'asking'
+}
