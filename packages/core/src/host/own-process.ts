@@ -1,5 +1,5 @@
-// What the local host would do otherwise than a process of the caller's own, so that such a process does it. Found before
-// anything is decided. Each reason is for `cordon host status`.
+// What the local host would do otherwise than a process of the caller's own, so that such a process does it. Found
+// before anything is decided. Each reason is for `cordon host status`.
 import { isAbsolute } from 'node:path'
 
 import { textOfFile } from '../platform/index.js'

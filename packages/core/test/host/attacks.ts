@@ -49,7 +49,8 @@ except OSError as error:
     print(type(error).__name__)
 `
 const ask = (folder: string, around: readonly string[] = [], descriptors = 0): string => {
-  const [program = '', ...words] = [...around, 'python3', '-c', ASK, socketNow(), folder, String(descriptors)]
+  const [program = 'python3', ...rest] = around.concat('python3')
+  const words = [...rest, '-c', ASK, socketNow(), folder, String(descriptors)]
   const { stdout, stderr } = spawnSync(program, words, {
     encoding: 'utf8',
     env: place.environment,
