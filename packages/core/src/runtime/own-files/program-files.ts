@@ -7,6 +7,7 @@ import {
   PACKAGE_FOLDER,
   createMemory,
   existsSync,
+  frontsIn,
   ifSeen,
   isCheckout,
   isLink,
@@ -145,10 +146,12 @@ const filesOfNames = (program: StartedProgram, folders: readonly string[]): read
     .map((path) => realFuture(dirname(path)))
     .filter((folder) => basename(folder) !== 'node_modules')
     .map((folder) => join(folder, 'node'))
+  // Another one than this process, where that was removed or installed in another place since.
+  const named = folders.flatMap(frontsIn).map(({ node }) => node)
   return [
     ...commands.map((path) => nameFile(path, 'npx cordon would start it')),
-    ...nodes.map(realFuture).map((path) => nameFile(path, 'the command of Cordon would start it')),
-    ...[...names, ...nodes]
+    ...[...nodes, ...named].map(realFuture).map((path) => nameFile(path, 'the command of Cordon would start it')),
+    ...[...names, ...nodes, ...named]
       .flatMap((path) => linksOnTheWay(parseAbsolutePath(path)))
       .map((path) => programFile(path, 'link')),
   ]

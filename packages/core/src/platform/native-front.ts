@@ -1,0 +1,28 @@
+// The native `cordon` of an installed package, a copy or a checkout, if it has one. The installation wrote down beside
+// it what belongs to it (scripts/write-front.mjs).
+import { join, resolve } from 'node:path'
+
+import { ifSeen, readOrdinaryFile } from './at-path.js'
+
+export interface NativeFront {
+  readonly program: string
+  /** Names the host of exactly this Cordon. */
+  readonly build: string
+  readonly node: string
+  readonly script: string
+  /** Whether it was written for another place. Then it leaves everything to Node. */
+  readonly isMoved: boolean
+}
+
+/** Of an installed package, and of a checkout. */
+const FOLDERS = ['bin', 'build']
+
+/** A project may have any text there. */
+export const frontsIn = (packageFolder: string): readonly NativeFront[] =>
+  FOLDERS.flatMap((folder) => {
+    const program = join(packageFolder, folder, 'cordon')
+    const text = ifSeen(() => readOrdinaryFile(`${program}.front`)) ?? ''
+    const [build = '', node = '', script = ''] = text.split('\n')
+    if (resolve(node) !== node || text.includes('\0')) return []
+    return [{ program, build, node, script, isMoved: script !== join(packageFolder, 'bin', 'cordon.js') }]
+  })
