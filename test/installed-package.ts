@@ -1,5 +1,6 @@
 // The core, @cordon/mcp and @cordon/adapters as npm lays them out in a project: in node_modules, with what they need
 // beside them, and a link in .bin.
+import { execFileSync } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
@@ -9,7 +10,7 @@ const BUNDLE = ['package.json', 'dist/bundle']
 /** With the list of the files that are Cordon's own. */
 const BUILT = [...BUNDLE, 'dist/contents.json']
 /** The parts that run. The launcher was compiled here, as for a platform without a prebuilt one. */
-const PARTS = [...BUILT, 'bin', 'policies', 'build/cordon-cell', 'scripts/cache-code.mjs']
+const PARTS = [...BUILT, 'bin', 'policies', 'build/cordon-cell', 'scripts/cache-code.mjs', 'scripts/write-front.mjs']
 
 /** Returns the command in .bin. */
 export const installPackage = (project: string): string => {
@@ -19,8 +20,16 @@ export const installPackage = (project: string): string => {
   for (const part of BUNDLE) copy(join(ADAPTERS, part), join(modules, '@cordon', 'adapters', part))
   for (const name of neededBy(MCP, new Set())) copy(join(REPOSITORY, 'node_modules', name), join(modules, name))
   mkdirSync(join(modules, '.bin'), { recursive: true })
-  symlinkSync('../cordon/bin/cordon.js', join(modules, '.bin', 'cordon'))
+  symlinkSync('../cordon/bin/cordon', join(modules, '.bin', 'cordon'))
   return join(modules, '.bin', 'cordon')
+}
+
+/** What npm does after `installPackage`. */
+export const makeNative = (project: string): void => {
+  const script = join(project, 'node_modules', 'cordon', 'scripts', 'write-front.mjs')
+  execFileSync(process.execPath, [script, '--install'], {
+    env: { npm_config_user_agent: 'npm/11.0.0', npm_config_local_prefix: project },
+  })
 }
 
 /** The core in a checkout, as npm links it there. Returns its program. */

@@ -140,6 +140,8 @@ const usePrebuilt = (output) => {
     const prebuilt = findPrebuilt()
     mkdirSync(dirname(output), { recursive: true })
     rmSync(`${output}.stamp`, { force: true })
+    // The native `cordon` may be another name of the old one.
+    rmSync(output, { force: true })
     copyFileSync(prebuilt, output)
     chmodSync(output, 0o755)
     say(`no C compiler here; ${output} copied from ${PREBUILT}`)

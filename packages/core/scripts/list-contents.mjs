@@ -10,7 +10,7 @@ import { packagesFrom } from '../dist/runtime/own-files/index.js'
 const PACKAGES = dirname(dirname(dirname(fileURLToPath(import.meta.url))))
 /** Everything that a copy of the program needs. */
 const PARTS = {
-  core: ['package.json', 'bin', 'policies', 'scripts/cache-code.mjs', 'dist/bundle'],
+  core: ['package.json', 'bin', 'policies', 'scripts/cache-code.mjs', 'scripts/write-front.mjs', 'dist/bundle'],
   mcp: ['package.json', 'dist/bundle'],
   manifest: ['package.json', 'dist/bundle'],
   team: ['package.json', 'dist/bundle', 'dist/store/image.tar.gz', 'sql'],
@@ -28,6 +28,8 @@ for (const [name, parts] of Object.entries(PARTS)) {
     )
     // A copy loads no project: it has no package of that project.
     .filter((path) => !/\.cache(?:\.new)?$|\/describe\//.test(path))
+    // The installation replaces it, and a copy gets its own.
+    .filter((path) => path !== 'bin/cordon')
   const files = Object.fromEntries(paths.map((path) => [path, hashFile(join(folder, path))]))
   // The launcher is built for each platform by itself, and other platforms have another one.
   const packages = Object.fromEntries(

@@ -352,9 +352,9 @@ int run_front(int argc, char **argv)
 		      stderr);
 		return EXIT_REFUSED;
 	}
-	if (answer(&installed, argc, argv))
+	if (!installed.moved && answer(&installed, argc, argv))
 		return 0;
-	if (!is_for_host(argc, argv))
+	if (installed.moved || !is_for_host(argc, argv))
 		return run_node(&installed, argc, argv);
 	int message = is_hook(argc, argv) ? take_message() : -1;
 	int status = ask_host(&installed, message, argc, argv);

@@ -16,6 +16,24 @@ static char *next_line(char **at)
 	return line;
 }
 
+/* The script of the package in which a program lies, if one is there: BIN/../bin/cordon.js. */
+static char *script_beside(const char *program)
+{
+	FREE_ON_RETURN char *folder = copy_text(program);
+	struct text script;
+
+	for (int names = 0; names < 2; names++) {
+		char *slash = strrchr(folder, '/');
+		if (!slash)
+			return NULL;
+		*slash = '\0';
+	}
+	begin_text(&script);
+	fprintf(script.into, "%s/bin/cordon.js", folder);
+	end_text(&script);
+	return access(script.bytes, R_OK) == 0 ? script.bytes : NULL;
+}
+
 bool read_installed(struct installed *installed)
 {
 	char path[PATH_MAX + sizeof ENDING];
@@ -24,6 +42,8 @@ bool read_installed(struct installed *installed)
 
 	if (length <= 0)
 		return false;
+	path[length] = '\0';
+	char *beside = script_beside(path);
 	memcpy(path + length, ENDING, sizeof ENDING);
 	CLOSE_ON_RETURN int fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0 || read(fd, text, 4 * PATH_MAX - 1) <= 0)
@@ -32,6 +52,12 @@ bool read_installed(struct installed *installed)
 	installed->node = next_line(&text);
 	installed->script = next_line(&text);
 	installed->answers = next_line(&text);
-	return installed->answers && absolute(installed->node) && absolute(installed->script) &&
-	       !strchr(installed->build, '/');
+	if (!installed->answers || !absolute(installed->node) || !absolute(installed->script) ||
+	    strchr(installed->build, '/'))
+		return false;
+	/* Moved, copied, or taken from a cache of a package manager: another Cordon may be at the old place. */
+	installed->moved = beside && strcmp(beside, installed->script) != 0;
+	if (installed->moved)
+		installed->script = beside;
+	return true;
 }

@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 import { IN_MATRIX } from '../../../../test/turns.js'
-import { installPackage, makeCheckout } from '../../../../test/installed-package.js'
+import { installPackage, makeCheckout, makeNative } from '../../../../test/installed-package.js'
 import { quotedWord } from '../../src/platform/shell-word.js'
 
 let root = ''
@@ -24,12 +24,14 @@ afterAll(() => {
   rmSync(root, { recursive: true, force: true })
 })
 
+const environment = () => ({ PATH: '/usr/local/bin:/usr/bin:/bin', HOME: join(root, 'home'), CORDON_HOST: 'off' })
+
 const run = (form: string, line: string, started: readonly string[] = [command], cwd = project) => {
   const [program = '', ...words] = started
   const { status, stdout, stderr } = spawnSync(
     program,
     [...words, 'run', '--form', form, '--mode', 'never', '--write', '.', '--', '/bin/bash', '-c', line],
-    { cwd, encoding: 'utf8', env: { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: join(root, 'home') } },
+    { cwd, encoding: 'utf8', env: environment() },
   )
   return { status, stdout, stderr }
 }
@@ -64,15 +66,15 @@ describe.each(['namespaces', 'landlock'])('in the form %s', (form) => {
 
   test('a link in .bin that a command replaces is put back', () => {
     run(form, 'ln -sf ../planted node_modules/.bin/cordon')
-    expect(readlinkSync(command)).toBe('../cordon/bin/cordon.js')
+    expect(readlinkSync(command)).toBe('../cordon/bin/cordon')
     const { stderr } = run(form, 'rm node_modules/.bin/cordon')
     expect(stderr).not.toContain('carve-out')
     expect(stderr).toMatch(/belongs to Cordon itself|is a file of Cordon itself/)
-    expect(readlinkSync(command)).toBe('../cordon/bin/cordon.js')
+    expect(readlinkSync(command)).toBe('../cordon/bin/cordon')
   })
 
   test('a command that pnpm wrote as a script cannot be changed or made anew', IN_MATRIX, () => {
-    const program = '"$basedir/../cordon/bin/cordon.js" "$@"'
+    const program = '"$basedir/../cordon/bin/cordon" "$@"'
     const script = `#!/bin/sh
 basedir=$(dirname "$0")
 if [ -x "$basedir/node" ]; then exec "$basedir/node" ${program}; else exec node ${program}; fi
@@ -87,7 +89,7 @@ if [ -x "$basedir/node" ]; then exec "$basedir/node" ${program}; else exec node 
     const beside = run(form, 'touch node_modules/.bin/beside')
     const after = readFileSync(command, 'utf8')
     rmSync(command)
-    symlinkSync('../cordon/bin/cordon.js', command)
+    symlinkSync('../cordon/bin/cordon', command)
     expect([changed.status, moved.status, replaced.status, preferred.status]).not.toContain(0)
     expect(isPreferred).toBe(false)
     expect(beside.status).toBe(0)
@@ -101,7 +103,7 @@ if [ -x "$basedir/node" ]; then exec "$basedir/node" ${program}; else exec node 
     const isMade = existsSync(command)
     const beside = run(form, 'echo other > node_modules/.bin/other', node)
     rmSync(command, { force: true })
-    symlinkSync('../cordon/bin/cordon.js', command)
+    symlinkSync('../cordon/bin/cordon', command)
     expect({ status: made.status, isMade, beside: beside.status }).toEqual({ status: 125, isMade: false, beside: 0 })
   })
 
@@ -113,7 +115,7 @@ if [ -x "$basedir/node" ]; then exec "$basedir/node" ${program}; else exec node 
     expect(run(form, line).status).not.toBe(0)
     const twin = run(form, 'mkdir node_modules/.other && mv node_modules/.other other && rmdir other')
     rmSync(join(project, 'evil'), { recursive: true, force: true })
-    expect(readlinkSync(command)).toBe('../cordon/bin/cordon.js')
+    expect(readlinkSync(command)).toBe('../cordon/bin/cordon')
     expect(twin.status).toBe(0)
   })
 
@@ -122,7 +124,7 @@ if [ -x "$basedir/node" ]; then exec "$basedir/node" ${program}; else exec node 
     const own = join(linked, 'node_modules', 'cordon')
     mkdirSync(join(linked, 'node_modules', '.bin'), { recursive: true })
     symlinkSync(join(project, 'node_modules', 'cordon'), own)
-    symlinkSync('../cordon/bin/cordon.js', join(linked, 'node_modules', '.bin', 'cordon'))
+    symlinkSync('../cordon/bin/cordon', join(linked, 'node_modules', '.bin', 'cordon'))
     const started = [join(linked, 'node_modules', '.bin', 'cordon')]
     const elsewhere = [command]
     const moved = run(form, 'mkdir ev; mv node_modules nm && ln -s ev node_modules', started, linked)
@@ -364,6 +366,73 @@ if [ -x "$basedir/node" ]; then exec "$basedir/node" ${program}; else exec node 
     expect(status).not.toBe(0)
     expect(readFileSync(join(project, name), 'utf8')).not.toContain('planted')
     expect(run(form, 'touch second && rm second').status).toBe(0)
+  })
+})
+
+describe.each(['namespaces', 'landlock'])('with the native program, in the form %s', (form) => {
+  let own = ''
+  let started: readonly string[] = []
+  beforeAll(() => {
+    own = join(root, `native-${form}`)
+    started = [installPackage(own)]
+    makeNative(own)
+  })
+  const bytes = (name: string) => readFileSync(join(own, 'node_modules/cordon/bin', name)).toString('latin1')
+  const inOwn = (line: string) => run(form, line, started, own)
+
+  test.each([
+    ['change it', 'echo planted >> node_modules/cordon/bin/cordon'],
+    ['replace it', 'echo planted > made; mv made node_modules/cordon/bin/cordon'],
+    ['change what it starts', 'echo planted > node_modules/cordon/bin/cordon.front'],
+    ['replace what it starts', 'echo planted > made; mv made node_modules/cordon/bin/cordon.front'],
+    ['change its script', 'echo planted >> node_modules/cordon/bin/cordon.js'],
+    ['change the launcher', 'echo planted >> node_modules/cordon/build/cordon-cell'],
+    ['move its folder', 'mv node_modules/cordon/bin node_modules/cordon/old; mkdir node_modules/cordon/bin'],
+  ])('a command cannot %s', (_, line) => {
+    const before = ['cordon', 'cordon.front', 'cordon.js'].map(bytes)
+    expect(before[0]).toMatch(/^\x7fELF/)
+    const { status, stderr } = inOwn(line)
+    expect(status, stderr).not.toBe(0)
+    expect(['cordon', 'cordon.front', 'cordon.js'].map(bytes)).toEqual(before)
+    expect(inOwn('echo beside > node_modules/beside && cat node_modules/beside').stdout).toBe('beside\n')
+  })
+
+  test('a link to it that a command replaces is put back', () => {
+    inOwn('ln -sf ../planted node_modules/.bin/cordon')
+    expect(readlinkSync(started[0] ?? '')).toBe('../cordon/bin/cordon')
+    expect(inOwn('ln -s ../other node_modules/.bin/other').status).toBe(0)
+  })
+
+  test('the Node that it starts cannot be made where it is gone', () => {
+    const front = join(own, 'node_modules/cordon/bin/cordon.front')
+    const text = readFileSync(front, 'utf8')
+    const gone = join(own, 'versions/22/bin/node')
+    writeFileSync(front, text.replace(/\n.*\n/, `\n${gone}\n`))
+    const made = inOwn('mkdir -p versions/22/bin; echo planted > versions/22/bin/node')
+    const isMade = existsSync(gone)
+    inOwn('mkdir -p other/22/bin; echo planted > other/22/bin/node; mv other versions')
+    const isMoved = existsSync(gone)
+    const twin = inOwn('mkdir -p versions/22/lib && echo beside > versions/22/lib/node && rm -r versions')
+    writeFileSync(front, text)
+    expect({ isMade, isMoved, twin }).toMatchObject({ isMade: false, isMoved: false, twin: { status: 0 } })
+    expect(made.status).not.toBe(0)
+    expect(made.stderr).toContain('the command of Cordon would start it')
+  })
+
+  test('where it was moved to, it is this package that runs, and not what is at the old place', () => {
+    const elsewhere = join(root, `moved-${form}`)
+    renameSync(own, elsewhere)
+    mkdirSync(join(own, 'node_modules/cordon/bin'), { recursive: true })
+    writeFileSync(join(own, 'node_modules/cordon/bin/cordon.js'), 'console.log("planted")')
+    const command = [join(elsewhere, 'node_modules/.bin/cordon')]
+    const ran = run(form, 'echo ran', command, elsewhere)
+    const changed = run(form, 'echo planted >> node_modules/cordon/bin/cordon', command, elsewhere)
+    const { stdout } = spawnSync(command[0] ?? '', ['--version'], { env: environment(), encoding: 'utf8' })
+    rmSync(own, { recursive: true })
+    renameSync(elsewhere, own)
+    expect(ran).toEqual({ status: 0, stdout: 'ran\n', stderr: '' })
+    expect(changed.status).not.toBe(0)
+    expect(stdout).toContain(VERSION)
   })
 })
 
