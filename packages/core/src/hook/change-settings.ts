@@ -12,6 +12,7 @@ import { STDOUT, writeText } from '../line/text/console-text.js'
 import { backupBeside, copyNew, writeSettingsFile } from '../settings/settings-file.js'
 import { SCOPES } from './agent.js'
 import type { Agent, HookChange, Scope } from './agent.js'
+import { startedWords } from './installed-command.js'
 import { readSettings, settingsPath } from './settings-place.js'
 
 const COMMAND = 'cordon hook'
@@ -24,17 +25,13 @@ export const scopeOf = ({ switches }: Arguments): Scope => {
 }
 
 /** Throws if this user cannot write the settings of all users. `words`: the command, for the line with sudo. */
-export const placeOf = (
-  agent: Agent,
-  scope: Scope,
-  words: readonly string[],
-  { given, environment, startedAs = 'cordon' }: CommandLine,
-): string => {
+export const placeOf = (agent: Agent, scope: Scope, words: readonly string[], line: CommandLine): string => {
+  const { given, environment } = line
   const path = pathOf(agent, scope, environment)
   if (scope === 'managed' && !given.switches.has('print') && process.geteuid?.() !== 0)
     throw fail('hook-needs-root', {
       path,
-      command: ['sudo', process.execPath, startedAs, 'hook', ...words].map(shellWord).join(' '),
+      command: ['sudo', ...startedWords(line), 'hook', ...words].map(shellWord).join(' '),
     })
   return path
 }

@@ -3,7 +3,9 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 
-import { PACKAGE_FOLDER, quotedWord } from '../platform/index.js'
+import { PACKAGE_FOLDER, frontsIn, quotedWord } from '../platform/index.js'
+
+import type { Caller } from '../line/caller.js'
 
 /** The hook itself gives up after this long. */
 export const OWN_SECONDS = 20
@@ -55,7 +57,7 @@ export const claudeCodeEntry = (command: string, matcher: string): ClaudeCodeEnt
   hooks: [{ type: 'command', command, timeout: HOST_SECONDS, onFailure: 'block' }],
 })
 
-const PROGRAM = join(PACKAGE_FOLDER, 'bin', 'cordon.js')
+const SCRIPT = join(PACKAGE_FOLDER, 'bin', 'cordon.js')
 
 /** These words, without the variables that steer Node. For any shell. */
 export const withoutSteering = (words: readonly string[]): readonly string[] => [
@@ -64,7 +66,17 @@ export const withoutSteering = (words: readonly string[]): readonly string[] => 
 ]
 
 /** The words that start the command line of this very Cordon. The search path may have another one, or none. */
-export const ownProgram = (): readonly string[] => [process.execPath, PROGRAM]
+export const ownProgram = (): readonly string[] => {
+  const front = frontsIn(PACKAGE_FOLDER).find(({ program, node }) => existsSync(program) && existsSync(node))
+  return front === undefined ? [process.execPath, SCRIPT] : [front.program]
+}
+
+/** The words that start the command line again as this process was started. */
+export const startedWords = ({
+  startedAs = 'cordon',
+  isFronted,
+}: Pick<Caller, 'startedAs' | 'isFronted'>): readonly string[] =>
+  isFronted ? [startedAs] : [process.execPath, startedAs]
 
 /** Agents write for bash. */
 const SHELL = ['/bin/bash', '/usr/bin/bash'].find((path) => existsSync(path)) ?? '/bin/sh'

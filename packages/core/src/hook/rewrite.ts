@@ -8,7 +8,7 @@ import { homeOf } from '../settings/own-folders.js'
 import { configFolderOf } from '../settings/own-folders.js'
 import { findPolicies } from '../settings/policy-sources.js'
 import { EGRESS, GRANTS, LIMITS } from '../run/request/run-options.js'
-import { commandWords, withoutSteering } from './installed-command.js'
+import { commandWords, startedWords, withoutSteering } from './installed-command.js'
 
 /** The policy of the user or the project that counts if no other is named. */
 const DEFAULT_POLICY = 'agent'
@@ -62,10 +62,10 @@ export const rewritten = (
   options: RunOptions,
   command: string,
   session: string | undefined,
-  { startedAs = '', isFronted }: Pick<Caller, 'startedAs' | 'isFronted'>,
+  caller: Pick<Caller, 'startedAs' | 'isFronted'>,
 ): string =>
   [
-    ...withoutSteering(isFronted ? [startedAs] : [process.execPath, startedAs]),
+    ...withoutSteering(startedWords(caller)),
     ...['run', ...wordsOf(options)],
     ...(session === undefined ? [] : ['--session', session]),
     ...['--', ...commandWords(command)],

@@ -55,6 +55,7 @@ export const copyProgram = async (dataFolder: string): Promise<readonly string[]
   const unchecked = [...new Set(parts.flatMap(check))]
   try {
     if (!existsSync(folder)) await makeCopy(folder, parts)
+    await writeFront(folder)
     const launcher = launcherOf(dataFolder)
     makeFolders(dirname(launcher))
     replaceFile(launcher, launcherText({ node: realpathSync(process.execPath), folder }), { mode: 0o755 })
@@ -163,6 +164,12 @@ const writeCodeCache = async (folder: string): Promise<void> => {
   await runOnHost([process.execPath, join(folder, 'scripts', 'cache-code.mjs')], { PATH: '/usr/bin:/bin' })
 }
 
+/** Each time, because it names the Node that runs this. Where it is missing, hooks start Node, which is slower. */
+const writeFront = async (folder: string): Promise<void> => {
+  const words = [process.execPath, join(folder, 'scripts', 'write-front.mjs'), '--copy']
+  await runOnHost(words, { PATH: '/usr/bin:/bin' })
+}
+
 /** Not one that another installation is making. */
 const WHOLE = /-[0-9a-f]{12}$/
 
@@ -204,9 +211,15 @@ interface Started {
   readonly folder: string
 }
 
-const launcherText = ({ node, folder }: Started): string =>
-  `#!/bin/sh\n# Written by cordon hook install and cordon mcp install.\n${UNSET}\n` +
-  `exec ${quotedWord(node)} ${quotedWord(join(folder, 'bin', 'cordon.js'))} "$@"\n`
+/** The native program would look for another Node in the search path, which a project can set. */
+const launcherText = ({ node, folder }: Started): string => {
+  const [own, native, script] = [node, join(folder, 'bin', 'cordon'), join(folder, 'bin', 'cordon.js')].map(quotedWord)
+  return (
+    `#!/bin/sh\n# Written by cordon hook install and cordon mcp install.\n${UNSET}\n` +
+    `[ -x ${own} ] && [ -x ${native} ] && exec ${native} "$@"\n` +
+    `exec ${own} ${script} "$@"\n`
+  )
+}
 
 /** Undefined if there is none that Cordon wrote. */
 export const readLauncher = (dataFolder: string): Started | undefined => {
