@@ -38,6 +38,7 @@ export const agentPlace = (): AgentPlace => {
     XDG_STATE_HOME: join(home, '.local/state'),
     XDG_CONFIG_HOME: join(home, '.config'),
     XDG_DATA_HOME: DATA_HOME,
+    CORDON_HOST: 'off',
   }
   return {
     root,

@@ -58,7 +58,7 @@ export const hookPlace = (): HookPlace => {
       const { status, stdout, stderr } = spawnSync('/bin/sh', ['-c', command], {
         cwd,
         encoding: 'utf8',
-        env: { PATH: '/usr/bin:/bin', ...environment },
+        env: { PATH: '/usr/bin:/bin', CORDON_HOST: 'off', ...environment },
       })
       return { status, stdout, stderr }
     },

@@ -27,8 +27,17 @@ export const hook = async (line: CommandLine): Promise<number> => {
       return (await import('../../hook/check-hooks.js')).checkHooks(agents, line)
     }
     default:
-      return (await import('../../hook/answer-hook.js')).answerHook(await requireAgent(action), line)
+      return answer(await requireAgent(action), line)
   }
+}
+
+const answer = async (agent: Agent, line: CommandLine): Promise<number> => {
+  const status = await (await import('../../hook/answer-hook.js')).answerHook(agent, line)
+  if (!line.isFronted) return status
+  // The agent has its answer, and a host is only faster.
+  const { startHost } = await import('../../host/start-host.js')
+  await startHost(line.environment).catch(() => undefined)
+  return status
 }
 
 const requireAgent = async (name: string | undefined): Promise<Agent> => {
