@@ -34,7 +34,7 @@ import type { RunnerTool } from '../tools/tool-files.js'
 
 const usage = (problem: string, fix?: string) => usageOf(problem, 'cordon runner', fix)
 
-export const runner = async ({ given, environment }: CommandLine): Promise<number> => {
+export const runner = async ({ given, environment, startedAs }: CommandLine): Promise<number> => {
   const one = (name: string): string | undefined => given.values.get(name)?.[0]
   const many = (name: string): readonly string[] => given.values.get(name) ?? []
   const workspace = resolve(one('workspace') ?? '.')
@@ -60,7 +60,7 @@ export const runner = async ({ given, environment }: CommandLine): Promise<numbe
   for (const { definition } of tools)
     refuseOwnProgram(
       resolvePolicy(definition.policy, { ...places, kind: 'process' }),
-      process.argv[1],
+      startedAs,
       'install Cordon outside of the folders that tools may write: npm install -g cordon',
     )
   const tell = (news: RunnerNews): void => {
