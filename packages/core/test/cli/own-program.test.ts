@@ -403,6 +403,31 @@ describe.each(['namespaces', 'landlock'])('with the native program, in the form 
     expect(inOwn('ln -s ../other node_modules/.bin/other').status).toBe(0)
   })
 
+  test('a command that a local host runs cannot change it either', async () => {
+    const start = (words: readonly string[]) => {
+      const env = { ...environment(), CORDON_HOST: '1m' }
+      const { status, stdout, stderr } = spawnSync(started[0] ?? '', words, { cwd: own, encoding: 'utf8', env })
+      return { status, stdout, stderr }
+    }
+    const served = () => (JSON.parse(start(['host', 'status', '--json']).stdout) as { served: number } | null)?.served
+    const isServed = (line: string) => {
+      const before = served()
+      const { status } = start(['run', '--mode', 'never', '--write', '.', '--', '/bin/sh', '-c', line])
+      return { status, served: (served() ?? 0) - (before ?? 0) }
+    }
+    await expect.poll(() => isServed('true'), { timeout: 30_000 }).toEqual({ status: 0, served: 1 })
+    const before = bytes('cordon.front')
+    const changes = ['cordon', 'cordon.front'].map((name) =>
+      isServed(`echo planted >> node_modules/cordon/bin/${name}`),
+    )
+    const twin = isServed('echo beside > node_modules/beside')
+    start(['host', 'stop'])
+    expect(changes).toEqual(Array.from({ length: 2 }, () => ({ status: expect.any(Number) as number, served: 1 })))
+    expect(changes.map(({ status }) => status)).not.toContain(0)
+    expect(bytes('cordon.front')).toBe(before)
+    expect(twin).toEqual({ status: 0, served: 1 })
+  })
+
   test('the Node that it starts cannot be made where it is gone', () => {
     const front = join(own, 'node_modules/cordon/bin/cordon.front')
     const text = readFileSync(front, 'utf8')
