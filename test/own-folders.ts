@@ -8,6 +8,8 @@ export const setup = (): (() => void) => {
   process.env['XDG_STATE_HOME'] = join(folder, 'state')
   process.env['XDG_CONFIG_HOME'] = join(folder, 'config')
   process.env['XDG_DATA_HOME'] = join(folder, 'data')
+  // A local host would outlive the tests, and these folders.
+  process.env['CORDON_HOST'] = 'off'
   // For what files of tests find out once and share.
   process.env['CORDON_TESTS_FOLDER'] = folder
   // Node reads these certificates at every start, and needs longer for that than for all the rest of it. Of the

@@ -16,7 +16,8 @@ writeFileSync(
   'rules:\n  - { effect: deny, command: rm, because: we keep files }\n',
 )
 
-const env = { PATH: process.env.PATH, HOME: home, CLAUDE_PROJECT_DIR: project }
+// A local host would outlive this program.
+const env = { PATH: process.env.PATH, HOME: home, CLAUDE_PROJECT_DIR: project, CORDON_HOST: 'off' }
 const shell = (command, input) => spawnSync('/bin/sh', ['-c', command], { cwd: project, env, input, encoding: 'utf8' })
 const cordon = (...words) => spawnSync(process.execPath, [CORDON, ...words], { cwd: project, env, encoding: 'utf8' })
 
