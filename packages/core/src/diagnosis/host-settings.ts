@@ -4,7 +4,7 @@ import { release, tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 import { reasonOf } from '../errors/index.js'
-import { textOfFile, readLink } from '../platform/index.js'
+import { PACKAGE_FOLDER, frontsIn, readLink, textOfFile } from '../platform/index.js'
 import { lookUp, mountsIn } from '../sandbox/index.js'
 
 import { containerOf, isInFirstNamespaces } from './container.js'
@@ -28,6 +28,8 @@ export interface HostSettings {
   /** Paths in /proc with another mount over them. */
   readonly maskedProc: readonly string[]
   readonly hasCompiler: boolean
+  /** Native programs of this installation, which are launchers too. */
+  readonly fronts: readonly string[]
   readonly temporaryFolder: string
   /** Why no folder can be made there. Undefined: one was made. */
   readonly temporaryProblem: string | undefined
@@ -59,6 +61,7 @@ export const readHostSettings = (environment: Variables): HostSettings => {
     apparmorProfile: confinedBy(read('/proc/self/attr/apparmor/current') ?? ''),
     hasSetfcap: ((BigInt(`0x${field('CapEff') ?? '0'}`) >> SETFCAP) & 1n) === 1n,
     maskedProc: mountsIn(mounts).flatMap(({ point }) => (point.startsWith('/proc/') ? [point] : [])),
+    fronts: frontsIn(PACKAGE_FOLDER).flatMap(({ isMoved, program }) => (isMoved ? [] : [program])),
     hasCompiler: ['cc', 'gcc', 'clang'].some((name) => lookUp(name, searchPath) !== undefined),
     temporaryFolder: tmpdir(),
     temporaryProblem: problemOfTemporary(tmpdir()),

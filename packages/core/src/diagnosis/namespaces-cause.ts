@@ -50,7 +50,8 @@ export const namespacesCause = (
         'AppArmor gives user namespaces no rights: kernel.apparmor_restrict_unprivileged_userns is 1 ' +
         '(Ubuntu 23.10 and later)',
       fix:
-        `write into /etc/apparmor.d/cordon-cell: profile cordon-cell ${launcher} flags=(unconfined) { userns, } ` +
+        `write into /etc/apparmor.d/cordon-cell: profile cordon-cell ${anyOf([launcher, ...settings.fronts])} ` +
+        'flags=(unconfined) { userns, } ' +
         'and load it: sudo apparmor_parser -r /etc/apparmor.d/cordon-cell; or permit it to everybody: sudo sysctl -w ' +
         'kernel.apparmor_restrict_unprivileged_userns=0',
     }
@@ -85,3 +86,6 @@ export const olderThan = (release: string, major: number, minor: number): boolea
   const [have = 0, haveMinor = 0] = release.split('.').map((part) => Number.parseInt(part, 10))
   return Number.isFinite(have) && (have < major || (have === major && haveMinor < minor))
 }
+
+/** Paths, as AppArmor writes alternatives. */
+const anyOf = (paths: readonly string[]): string => (paths.length === 1 ? paths.join() : `{${paths.join(',')}}`)

@@ -148,6 +148,7 @@ describe('the causes that it names', () => {
     hasSetfcap: false,
     maskedProc: [],
     hasCompiler: true,
+    fronts: [],
     temporaryFolder: '/tmp',
     temporaryProblem: undefined,
   }
@@ -169,6 +170,13 @@ describe('the causes that it names', () => {
       { apparmorRestrictsUserns: '1' },
       'apparmor_restrict_unprivileged_userns is 1',
       'profile cordon-cell /opt/cordon/build/cordon-cell flags=(unconfined) { userns, }',
+    ],
+    [
+      "Ubuntu's AppArmor setting, with a native cordon, which is a launcher too",
+      withoutNamespaces,
+      { apparmorRestrictsUserns: '1', fronts: ['/opt/cordon/bin/cordon'] },
+      'apparmor_restrict_unprivileged_userns is 1',
+      'profile cordon-cell {/opt/cordon/build/cordon-cell,/opt/cordon/bin/cordon} flags=(unconfined) { userns, }',
     ],
     [
       'user namespaces switched off',
