@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import { createRequire } from 'node:module'
 import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 import { build } from 'esbuild'
@@ -48,6 +48,39 @@ const slowPackages = {
   },
 }
 
+const IMPORTED = /^import \{ (?<names>[^}]+) \} from '(?<path>\.[^']*\/index\.js)';$/gm
+const EXPORTED = /^export \{ (?<names>[^}]+) \} from '(?<path>[^']+)';$/gm
+
+const namesIn = (list) => list.split(',').flatMap((each) => each.trim() || [])
+
+/** The file that declares what an index exports: another one, or the index itself. */
+const declaredIn = (index, wanted) => {
+  for (const { groups } of readFileSync(index, 'utf8').matchAll(EXPORTED)) {
+    if (!namesIn(groups.names).includes(wanted)) continue
+    const file = resolve(dirname(index), groups.path)
+    return basename(file) === 'index.js' ? declaredIn(file, wanted) : file
+  }
+  return index
+}
+
+/**
+ * Imports each name of a room from the file that declares it. An index would evaluate its whole room, and a command
+ * needs a part of it.
+ */
+const withoutIndexes = {
+  name: 'without-indexes',
+  setup: ({ onLoad }) => {
+    onLoad({ filter: /\/dist\/.*\.js$/ }, ({ path }) => ({
+      contents: readFileSync(path, 'utf8').replaceAll(IMPORTED, (_, names, from) => {
+        const index = resolve(dirname(path), from)
+        return namesIn(names)
+          .map((each) => `import { ${each} } from '${declaredIn(index, each.split(' as ')[0])}';`)
+          .join(' ')
+      }),
+    }))
+  },
+}
+
 /** esbuild cannot bundle the form that jsonc-parser has for Node. */
 const moduleOf = (name) =>
   createRequire(import.meta.url)
@@ -57,7 +90,7 @@ const moduleOf = (name) =>
 /** CommonJS, because Node takes a code cache for scripts and not for ES modules. */
 const SCRIPT = {
   ...OPTIONS,
-  plugins: [slowPackages],
+  plugins: [slowPackages, withoutIndexes],
   metafile: true,
   absWorkingDir: ROOT,
   format: 'cjs',
