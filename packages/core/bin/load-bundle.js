@@ -29,8 +29,7 @@ const load = (use) => {
   // Its first line names the caches that were made of this text (scripts/bundle.mjs, scripts/cache-code.mjs). V8
   // refuses a cache of another version.
   const cache = `${FILE}.${source.slice(3, 19)}.${use}.cache`
-  const wrapped = `(function (exports, require, module, __filename, importModule) {${source}\n})`
-  const script = new vm.Script(wrapped, { filename: FILE, cachedData: read(cache) })
+  const script = new vm.Script(source, { filename: FILE, cachedData: read(cache) })
   /** A script with a code cache cannot import by itself. */
   const importModule = (name) => import(name.startsWith('.') ? pathToFileURL(join(dirname(FILE), name)).href : name)
   const main = { exports: {} }

@@ -121,7 +121,9 @@ const finishScript = (file) => {
   if (foreign !== null) throw new Error(`a letter that is not ASCII would be misread: ${foreign[0].trim()}`)
   // Names the caches that belong to this text: V8 itself compares only lengths.
   const name = createHash('sha256').update(written).digest('hex').slice(0, 16)
-  writeFileSync(file, `// ${name}\n${written}`)
+  // In a function, so that bin/load-bundle.js adds nothing to a text of this size.
+  const parameters = 'exports, require, module, __filename, importModule'
+  writeFileSync(file, `// ${name}\n(function (${parameters}) {\n${written}\n})\n`)
 }
 
 rmSync(OUT, { recursive: true, force: true })
