@@ -33,9 +33,12 @@ const SECRET_TEXT = new RegExp(
   'gi',
 )
 
-/** A fast check: every match of SECRET_TEXT contains one of these, and few other texts do. */
+/**
+ * A fast check: every text with a match of SECRET_TEXT contains one of these. Names of settings and files do not, such
+ * as `npm_config_cache` and `/etc/passwd`: to compile SECRET_TEXT takes 3 ms.
+ */
 const HINT =
-  /BEGIN |gh[pousr]_|github_pat_|glpat-|sk-|k_live|k_test|xox|akia|asia|aiza|npm_|pypi-|eyj|bearer|basic|:\/\/|pass|secret|token|api|access/i
+  /BEGIN |gh[pousr]_|github_pat_|glpat-|sk-|k_live|k_test|xox|akia|asia|aiza|npm_[a-z\d]{30}|pypi-|eyj|bearer |basic |:\/\/|(?:pass(?:word|wd)?|secret|token|key)["']?\s{0,3}[=:]|--(?:password|token|secret|api-key)\s/i
 
 export const redactText = (text: string): string =>
   text.length >= 8 && HINT.test(text) ? text.replace(SECRET_TEXT, REDACTED) : text
