@@ -16,7 +16,7 @@ import { renderIpAddress } from '../network/ip-address.js'
 import type { IpAddress } from '../network/ip-address.js'
 import { renderHost } from '../network/network-request.js'
 import type { NetworkRequest, NetworkUse, RequestHost } from '../network/network-request.js'
-import { SPECIAL_BLOCKS, specialPurpose } from '../network/special-addresses.js'
+import { specialBlocks, specialPurpose } from '../network/special-addresses.js'
 import { createTrie } from './path-trie.js'
 import { hostText } from '../resolve/canonical-policy.js'
 import type { RequestWitness } from './witness.js'
@@ -199,7 +199,7 @@ const addressBeyond = (a: RequestScope, b: RequestScope): ((port: number) => str
   const [aboutA, aboutB] = [indexHosts(entriesOf(a)), indexHosts(entriesOf(b))]
   const entries = [...entriesOf(a), ...entriesOf(b)]
   const denials = entries.filter(({ action, destination }) => action === 'deny' && !('host' in destination))
-  const addresses = addressRepresentatives([...blocksOf(entries), ...SPECIAL_BLOCKS.map(({ block }) => block)])
+  const addresses = addressRepresentatives([...blocksOf(entries), ...specialBlocks().map(({ block }) => block)])
   const isBeyond = (address: IpAddress, port: number): boolean =>
     denialOfAddress(aboutA, address, port) === undefined &&
     (denialOfAddress(aboutB, address, port) !== undefined ||

@@ -12,7 +12,7 @@ export type Reject = (problem: string) => Error
 
 // Groups multiply. No policy that a person reviews needs more than this.
 const MAX_ALTERNATIVES = 256
-const MAX_LENGTH = 4096
+export const MAX_LENGTH = 4096
 
 const SPECIAL = '*?[]{},~!'
 

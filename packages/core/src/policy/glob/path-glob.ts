@@ -1,6 +1,6 @@
 import { fail } from '../../errors/index.js'
 
-import { isSpecial, readAlternatives } from './glob-alternatives.js'
+import { MAX_LENGTH, isSpecial, readAlternatives } from './glob-alternatives.js'
 import type { GlobCharacter, Reject } from './glob-alternatives.js'
 import { readSegment } from './glob-segments.js'
 import type { Segment } from './glob-segments.js'
@@ -33,19 +33,33 @@ export const parsePathGlob = (text: string, where: string): PathGlob => {
   if (body === '') throw reject('it is empty')
   if (body.startsWith('!')) throw reject('"!" may stand only once')
   if (URL_START.test(body)) throw reject('it is a URL, not a path')
-  return { text, negated, alternatives: readAlternatives(body, reject).map((item) => readAlternative(item, reject)) }
+  const alternatives =
+    PLAIN.test(body) && body.length <= MAX_LENGTH
+      ? [plainAlternative(body, reject)]
+      : readAlternatives(body, reject).map((item) => readAlternative(item, reject))
+  return { text, negated, alternatives }
+}
+
+/** Most globs have no character with a meaning: they are read without a look at each. */
+const PLAIN = /^[^*?[\]{},~!\\\0]*$/
+
+const plainAlternative = (text: string, reject: Reject): GlobAlternative => {
+  const names = text.split('/')
+  const anchor = names[0] === '' ? 'root' : 'workspace'
+  return { anchor, ...normalise(names, (name) => ({ kind: 'name', name }), anchor, reject) }
 }
 
 const readAlternative = (characters: readonly GlobCharacter[], reject: Reject): GlobAlternative => {
   const pieces = splitAtSlashes(characters)
   const first = pieces[0] ?? []
   if (pieces.length === 1 && first.length === 0) throw reject('one of its alternatives is empty')
-  if (first.length === 0) return { anchor: 'root', ...normalise(pieces, 'root', reject) }
+  const read = (piece: readonly GlobCharacter[]) => readSegment(piece, reject)
+  if (first.length === 0) return { anchor: 'root', ...normalise(pieces, read, 'root', reject) }
   if (isSpecial(first[0], '~')) {
     if (first.length > 1) throw reject('"~" stands for the own home only; a literal tilde is written "\\~"')
-    return { anchor: 'home', ...normalise(pieces.slice(1), 'home', reject) }
+    return { anchor: 'home', ...normalise(pieces.slice(1), read, 'home', reject) }
   }
-  return { anchor: 'workspace', ...normalise(pieces, 'workspace', reject) }
+  return { anchor: 'workspace', ...normalise(pieces, read, 'workspace', reject) }
 }
 
 const splitAtSlashes = (characters: readonly GlobCharacter[]): readonly (readonly GlobCharacter[])[] => {
@@ -57,8 +71,9 @@ const splitAtSlashes = (characters: readonly GlobCharacter[]): readonly (readonl
   return pieces
 }
 
-const normalise = (
-  pieces: readonly (readonly GlobCharacter[])[],
+const normalise = <Piece extends { readonly length: number }>(
+  pieces: readonly Piece[],
+  read: (piece: Piece) => Segment,
   anchor: Anchor,
   reject: Reject,
 ): Omit<GlobAlternative, 'anchor'> => {
@@ -66,7 +81,7 @@ const normalise = (
   let levelsUp = 0
   for (const piece of pieces) {
     if (piece.length === 0) continue
-    const segment = readSegment(piece, reject)
+    const segment = read(piece)
     if (segment.kind === 'name' && segment.name === '.') continue
     if (segment.kind !== 'name' || segment.name !== '..') {
       segments.push(segment)

@@ -1,3 +1,4 @@
+import { once } from '../get-or-add.js'
 import { cidrContains, parseIpAddress } from './ip-address.js'
 import type { Cidr, IpAddress } from './ip-address.js'
 
@@ -57,11 +58,9 @@ const blockOf = (text: string): Cidr => {
 }
 
 /** The blocks of special purposes. */
-export const SPECIAL_BLOCKS = SPECIAL.map(([text, what, whose]) => ({
-  block: blockOf(text),
-  what,
-  isNobodys: whose === 'nobodys',
-}))
+export const specialBlocks = once(() =>
+  SPECIAL.map(([text, what, whose]) => ({ block: blockOf(text), what, isNobodys: whose === 'nobodys' })),
+)
 
 const NAT64 = blockOf('64:ff9b::/96')
 
@@ -86,9 +85,9 @@ export const readings = (address: IpAddress): readonly IpAddress[] => [
   ),
 ]
 
-const blocksAround = (address: IpAddress): typeof SPECIAL_BLOCKS =>
+const blocksAround = (address: IpAddress): ReturnType<typeof specialBlocks> =>
   readings(address).flatMap((reading) =>
-    SPECIAL_BLOCKS.filter(
+    specialBlocks().filter(
       ({ block, what }) => cidrContains(block, reading) && !(what === UNALLOCATED && cidrContains(NAT64, reading)),
     ),
   )

@@ -9,6 +9,7 @@ import type { PathGlob } from '../glob/path-glob.js'
 import { bindGlob } from '../glob/path-pattern.js'
 import type { PathPattern, Places } from '../glob/path-pattern.js'
 import type { HostGrant } from '../network/host-grant.js'
+import { once } from '../get-or-add.js'
 import { PRESETS } from './presets.js'
 
 export interface ResolveContext extends Places {
@@ -24,9 +25,10 @@ const presetPath = (text: string, preset: PresetName): ((places: Places) => read
   return () => bound
 }
 
+/** Each when a policy first has the preset. */
 const pathsOf = (name: PresetName) => ({
-  read: PRESETS[name].read.map((text) => presetPath(text, name)),
-  write: PRESETS[name].write.map((text) => presetPath(text, name)),
+  read: once(() => PRESETS[name].read.map((text) => presetPath(text, name))),
+  write: once(() => PRESETS[name].write.map((text) => presetPath(text, name))),
 })
 
 const PRESET_PATHS = {
@@ -40,7 +42,7 @@ export const boundPresets = (
   presets: readonly PresetName[],
   access: 'read' | 'write',
   places: Places,
-): readonly PathPattern[] => presets.flatMap((name) => PRESET_PATHS[name][access].flatMap((path) => path(places)))
+): readonly PathPattern[] => presets.flatMap((name) => PRESET_PATHS[name][access]().flatMap((path) => path(places)))
 
 /** Decides the omitted sections (`none`, except `exec` of a process) and binds the globs. */
 export const resolvePolicy = (policy: ToolPolicy, context: ResolveContext): Boundary => {

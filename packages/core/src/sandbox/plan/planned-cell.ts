@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 
 import type { AbsolutePath, Boundary, Form } from '../../policy/index.js'
-import { isWithinPath, parentOf } from '../../policy/index.js'
+import { isWithinPath, once, parentOf } from '../../policy/index.js'
 
 import type { CarvedOut } from '../grants/carve-outs.js'
 import { pathsOf } from '../grants/object-at.js'
@@ -86,11 +86,6 @@ export const encodedOnce = (plan: Plan): Pick<PlannedCell, 'encoded' | 'sum'> =>
   encoded: once(() => encodePlan(plan)),
   sum: once(() => appliedSumOf(plan)),
 })
-
-const once = <Made>(make: () => Made): (() => Made) => {
-  let made: Made | undefined
-  return () => (made ??= make())
-}
 
 /** `survey`: without the protected names, which the watcher knows. */
 export const carvedIn = ({ read, hidden, sealed }: Survey): CarvedOut => ({
