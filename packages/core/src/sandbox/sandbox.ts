@@ -38,7 +38,6 @@ import { createPlanner } from './plan/planner.js'
 import { createOpenCalls } from './launch/open-calls.js'
 import { createPool, groundOf, isStillTrue, keepLatest, openPlanned, startEarly } from './launch/pool.js'
 import type { OpenedCell, ReadyCell, EarlyProgram } from './launch/pool.js'
-import { openSeatbelt } from './seatbelt/open-seatbelt.js'
 import type {
   AttachedRequest,
   CellSettings,
@@ -63,7 +62,7 @@ const OPEN: Streams = { ...IN_MEMORY, delivery: 'prompt' }
 export const openSandbox = async (options: SandboxOptions = {}): Promise<Sandbox> => {
   refuseUnavailable(options)
   const { backend = 'auto' } = options
-  if (backend === 'seatbelt') return openSeatbelt()
+  if (backend === 'seatbelt') return (await import('./seatbelt/open-seatbelt.js')).openSeatbelt()
   const openAs = (identity: Identity | undefined) => openSandboxAs(identity, backend, options)
   const own = await openAs(undefined)
   return own.host.isRoot ? { ...own, ...runsAsOwner(own, openAs) } : own
