@@ -29,6 +29,7 @@
 #include "wire/report.h"
 
 #include <sys/prctl.h>
+#include <sys/wait.h>
 
 #define HOST_FD 3
 #define CHANNEL_FD 4
@@ -40,6 +41,7 @@ struct lines {
 };
 
 static int run_cell(int host, int channel);
+static int run_pair(void);
 static _Noreturn void keep_cell(const struct plan *plan, int host, int supervisor, struct stdio stdio);
 static _Noreturn void become_tool(const struct plan *plan, int host, int supervisor, int keeper, struct stdio stdio,
 				  struct applied applied);
@@ -75,6 +77,8 @@ int main(int argc, char **argv)
 		return serve_door(argv[2]);
 	if (argc == 3 && strcmp(argv[1], "nursery") == 0)
 		return serve_nursery(argv[2], run_cell);
+	if (argc == 2 && strcmp(argv[1], "pair") == 0)
+		return run_pair();
 	if (argc == 4 && strcmp(argv[1], "relay") == 0)
 		return serve_relay(argv[2], argv[3], run_cell);
 	bool has_channel = argc == 2 && strcmp(argv[1], "channel") == 0;
@@ -88,6 +92,27 @@ int main(int argc, char **argv)
 		fcntl(CHANNEL_FD, F_SETFD, FD_CLOEXEC);
 	close_range(HOST_FD + (has_channel ? 2 : 1), ~0U, 0);
 	return run_cell(HOST_FD, has_channel ? CHANNEL_FD : -1);
+}
+
+/* Two cells, whose hosts are at descriptors 3 and 4. They are siblings: no cell's processes are among another's. */
+static int run_pair(void)
+{
+	close_range(HOST_FD + 2, ~0U, 0);
+	for (int host = HOST_FD; host <= HOST_FD + 1; host++) {
+		pid_t child = fork();
+		if (child < 0)
+			return EXIT_REFUSED;
+		if (child == 0) {
+			close(host == HOST_FD ? HOST_FD + 1 : HOST_FD);
+			fcntl(host, F_SETFD, FD_CLOEXEC);
+			setsid();
+			_exit(run_cell(host, -1));
+		}
+	}
+	close_range(HOST_FD, HOST_FD + 1, 0);
+	while (wait(NULL) > 0 || errno == EINTR) {
+	}
+	return 0;
 }
 
 static struct lines open_lines(bool head_start)

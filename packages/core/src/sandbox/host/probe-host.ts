@@ -4,7 +4,7 @@ import type { AbsolutePath, Form } from '../../policy/index.js'
 
 import { objectAt } from '../grants/object-at.js'
 import type { StartedLauncher } from '../launch/cell.js'
-import { spawnLauncher } from '../launch/nursery.js'
+import { spawnLauncher, spawnPair } from '../launch/nursery.js'
 import { spawnWalled } from '../launch/walled.js'
 import { SUCCEEDED, bringsMounts, failedAt } from '../plan/host-facts.js'
 import type { Attempt, HostFacts } from '../plan/host-facts.js'
@@ -77,18 +77,23 @@ export const probeWall = async (launcher: string, surroundings: Surroundings, wa
 export const probeHost = async (launcher: string, surroundings: Surroundings): Promise<HostFacts> => {
   const attempt = attemptWith(() => spawnLauncher(launcher, ALL_FRAMES, undefined, surroundings.identity))
   /** Without Landlock, the mounts form tries it. */
-  const attemptInAny = async (parts: Partial<Plan>): Promise<Tried> => {
-    const tried = await attempt('landlock', parts)
+  const attemptInAny = async (parts: Partial<Plan>, attemptFirst = attempt): Promise<Tried> => {
+    const tried = await attemptFirst('landlock', parts)
     return tried.outcome.held || tried.outcome.stage !== 'landlock'
       ? tried
       : attempt('mounts', { ...parts, ...WITHOUT_LANDLOCK })
   }
-  const trapped = attemptInAny({ traps: ['connect'] })
+  // On most hosts these two are all that is asked.
+  const [one, other] = spawnPair(launcher, surroundings.identity)
+  const trapped = attemptInAny(
+    { traps: ['connect'] },
+    attemptWith(() => one),
+  )
   const [listened, landlock, ownProc, cgroup] = await Promise.all([
     trapped,
     // The same with less: asked for only if the trap is what was refused.
     trapped.then((tried) => (tried.outcome.held && tried.abi > 0 ? tried : attempt('landlock'))),
-    attempt('namespaces', { steps: [...MINIMAL_STEPS, OWN_PROC] }),
+    attemptWith(() => other)('namespaces', { steps: [...MINIMAL_STEPS, OWN_PROC] }),
     tryCgroup(attemptInAny),
   ])
   const namespaces = ownProc.outcome.held

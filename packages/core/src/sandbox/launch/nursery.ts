@@ -77,9 +77,29 @@ const untilReady = async (child: ChildProcess, lifeline: Socket): Promise<void> 
   })
 }
 
+/** Two launchers by one spawn, which is the expensive part for Node: for probes. */
+export const spawnPair = (launcher: string, identity?: Identity): readonly [StartedLauncher, StartedLauncher] => {
+  const child = spawn(launcher, ['pair'], {
+    stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'],
+    env: {},
+    detached: true,
+    ...identity,
+  })
+  child.unref()
+  const [, , , ...connections] = child.stdio as unknown as [null, null, null, Socket, Socket]
+  child.once('error', (error) => {
+    for (const each of connections) each.destroy(fail('launcher-died', { how: error.message }, error))
+  })
+  const [one, other] = connections
+  return [
+    { connection: one, wall: undefined },
+    { connection: other, wall: undefined },
+  ]
+}
+
 /**
- * Spawns one launcher: for probes, and if it takes over this process's streams. It has its own session, because this
- * process handles the terminal's signals.
+ * Spawns one launcher: for further probes, and if it takes over this process's streams. It has its own session, because
+ * this process handles the terminal's signals.
  */
 export const spawnLauncher = (
   launcher: string,
