@@ -109,10 +109,15 @@ const REQUIRED = new RegExp(
   'g',
 )
 
+const EXPORTS_OF_MODULE =
+  /^var (\w+_exports) = \{\};\n(__export\(\1, \{\n(?: {2}.*\n)*\}\);\n)((?:var .*;\n)?var init_\w+ = __esm\(\{\n.*\{\n {4}"use strict";\n)/gm
+
 const finishScript = (file) => {
   // A script that comes from a code cache cannot import by itself: bin/load-bundle.js does it.
   const written = readFileSync(file, 'utf8')
     .replaceAll(/(?<![\w.'"`$])import\((?=["\w(])/g, 'importModule(')
+    // What a module exports as an object is collected when it is evaluated, not for all modules at the start.
+    .replaceAll(EXPORTS_OF_MODULE, (_, object, exported, start) => `var ${object} = {};\n${start}${exported}`)
     .replaceAll(REQUIRED, (_, whole, named) => `later(() => ${whole ?? named})`)
     .replaceAll(/^ *(?:\/\/|\*|\/\*).*$/gm, (comment) => comment.replaceAll(/[^\0-\x7f]+/g, '?'))
   // It is read as Latin-1, which takes half the memory of a text with other letters. Those are escaped in strings, and
