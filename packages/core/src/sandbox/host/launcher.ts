@@ -10,9 +10,10 @@ import { isExecutable } from '../grants/object-at.js'
 export const findLauncher = (): string => {
   const built = join(PACKAGE_FOLDER, 'build', 'cordon-cell')
   const packageName = `@cordon/launcher-linux-${process.arch}`
-  const found = [built, prebuiltIn(packageName)].find((path) => path !== undefined && isExecutable(path))
-  if (found === undefined) throw fail('launcher-missing', { looked: `${built}, ${packageName}`, package: packageName })
-  return found
+  if (isExecutable(built)) return built
+  const prebuilt = prebuiltIn(packageName)
+  if (prebuilt !== undefined && isExecutable(prebuilt)) return prebuilt
+  throw fail('launcher-missing', { looked: `${built}, ${packageName}`, package: packageName })
 }
 
 const prebuiltIn = (packageName: string): string | undefined =>

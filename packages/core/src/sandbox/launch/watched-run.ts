@@ -1,6 +1,4 @@
 // A call and the watch over its write roots, and what to do if another program changed them before the tool ran.
-import { setTimeout as wait } from 'node:timers/promises'
-
 import { CordonError, fail } from '../../errors/index.js'
 import { WALLS, parentOf } from '../../policy/index.js'
 
@@ -127,7 +125,7 @@ export const untilUndisturbed = async (
     const result = await attempt(tries === 1)
     if (!('error' in result)) return result
     if (tries >= (result.isSeen ? MOST_TRIES : MOST_TRIES_UNSEEN)) throw result.error
-    await wait(FIRST_WAIT_MS * 2 ** tries)
+    await new Promise((resolve) => setTimeout(resolve, FIRST_WAIT_MS * 2 ** tries))
   }
 }
 
