@@ -190,13 +190,8 @@ export const pinsOf = (
   return [...pins]
 }
 
-/** By whole names, so that a folder comes right before its contents. */
+/** By whole names, so that a folder comes right before its contents: no letter of a name is less than NUL. */
 export const byPath = (left: { readonly path: string }, right: { readonly path: string }): number => {
-  const a = left.path.split('/')
-  const b = right.path.split('/')
-  for (let at = 0; at < Math.min(a.length, b.length); at += 1) {
-    const [x = '', y = ''] = [a[at], b[at]]
-    if (x !== y) return x < y ? -1 : 1
-  }
-  return a.length - b.length
+  const [a, b] = [left.path.replaceAll('/', '\0'), right.path.replaceAll('/', '\0')]
+  return a < b ? -1 : a > b ? 1 : 0
 }
