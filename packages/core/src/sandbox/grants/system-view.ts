@@ -1,3 +1,5 @@
+import { isUtf8 } from 'node:buffer'
+
 import { ifSeen, readFileSync, statSync } from '../../platform/index.js'
 import type { AbsolutePath, Boundary, PathPattern } from '../../policy/index.js'
 import { isReadable } from '../../policy/index.js'
@@ -47,7 +49,5 @@ const pathsOf = (pattern: PathPattern): readonly AbsolutePath[] =>
 
 const smallText = (path: AbsolutePath): string | undefined => {
   const bytes = ifSeen(() => (statSync(path).size > LARGEST_COPY ? undefined : readFileSync(path)))
-  if (bytes === undefined) return undefined
-  const text = bytes.toString('utf8')
-  return text.includes('\0') || !Buffer.from(text, 'utf8').equals(bytes) ? undefined : text
+  return bytes === undefined || bytes.includes(0) || !isUtf8(bytes) ? undefined : bytes.toString('utf8')
 }
