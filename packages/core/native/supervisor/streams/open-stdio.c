@@ -14,6 +14,7 @@
 #include "wire/report.h"
 
 #include <sys/prctl.h>
+#include <sys/sysmacros.h>
 #include <sys/wait.h>
 
 /* A socket of the internet would be one of the host's network, and a datagram can be sent to anybody. */
@@ -47,6 +48,13 @@ static bool is_regular(int fd)
 	struct stat status;
 
 	return fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
+}
+
+static bool is_null_device(int fd)
+{
+	struct stat status;
+
+	return fstat(fd, &status) == 0 && S_ISCHR(status.st_mode) && status.st_rdev == makedev(1, 3);
 }
 
 static volatile sig_atomic_t ended;
@@ -128,6 +136,12 @@ static int take_caller_stream(int number, struct copiers *copiers)
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		die("stdio", "pipe");
 	bool input = number == 0;
+	if (input && is_null_device(fd)) {
+		/* Nothing to copy: the pipe is at its end. */
+		close(fd);
+		close(ends[1]);
+		return ends[0];
+	}
 	sigset_t end, before;
 	sigemptyset(&end);
 	sigaddset(&end, SIGTERM);
