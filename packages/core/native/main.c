@@ -18,6 +18,7 @@
 #include "boundary/receive-plan.h"
 #include "boundary/scratch.h"
 #include "boundary/tool.h"
+#include "front/alone.h"
 #include "front/door.h"
 #include "front/front.h"
 #include "keeper/keeper.h"
@@ -73,6 +74,8 @@ int main(int argc, char **argv)
 	}
 	if (argc == 2 && strcmp(argv[1], "watcher") == 0)
 		return serve_watcher();
+	if (argc > 2 && strcmp(argv[1], "alone") == 0)
+		return run_alone(argv + 2);
 	if (argc == 3 && strcmp(argv[1], "door") == 0)
 		return serve_door(argv[2]);
 	if (argc == 3 && strcmp(argv[1], "nursery") == 0)

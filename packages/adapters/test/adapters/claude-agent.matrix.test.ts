@@ -53,6 +53,7 @@ const run = async (calls: readonly ToolCall[], options: QueryOptions, more: Read
     const allowedTools = [...options.allowedTools, 'Bash', 'Read', 'Write', 'Edit', 'WebFetch', 'Skill']
     const env = {
       ...place.environment,
+      CORDON_HOST: 'off',
       ANTHROPIC_BASE_URL: model.url,
       ANTHROPIC_API_KEY: 'none',
       DISABLE_AUTOUPDATER: '1',
@@ -137,13 +138,14 @@ describe('a tool of the agent itself', () => {
     expect(await own('Bash', { command: 'cat ../secret; echo ran' })).not.toContain('a secret')
   })
 
+  const PROGRAM_OF_HOOK = /(?<='cordon-hook' ).+(?= 'hook' 'claude-code')/
   test.each(Object.entries(BROKEN_HOOKS))('a %s hook runs nothing', async (_, broken) => {
     const { cordon } = await openNotes()
     const { options } = adapterOf(cordon)
     const entry = options.settings.hooks.PreToolUse[0]?.hooks[0]
     if (entry === undefined) throw new Error('there is no hook')
-    const command = entry.command.replace(/'[^']*' '[^']*cordon\.js'/, () => broken).replace('KILL 25', 'KILL 2')
-    expect(command).not.toBe(entry.command)
+    const command = entry.command.replace(PROGRAM_OF_HOOK, () => broken).replace('KILL 25', 'KILL 2')
+    expect(entry.command).toMatch(PROGRAM_OF_HOOK)
     entry.command = command
     const { results } = await run([{ name: 'Bash', input: { command: 'touch made' } }], options)
     expect(results.join()).toContain('does not run')

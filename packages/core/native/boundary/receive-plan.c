@@ -33,14 +33,28 @@ static struct plan plan_in(const struct frame *frame)
 
 static struct plan outline_in(const struct frame *frame)
 {
+	/* The network, and whether the streams are those of the caller. */
+	static const struct {
+		const char *text;
+		bool network_all;
+		enum stream streams;
+	} OUTLINES[] = {
+		{ "none", false, STREAM_FRAMES },
+		{ "all", true, STREAM_FRAMES },
+		{ "none direct", false, STREAM_DIRECT },
+		{ "all direct", true, STREAM_DIRECT },
+	};
 	struct plan outline = { .form = FORM_NAMESPACES };
-	/* "none" or "all", and whether the streams are the caller's. */
-	bool direct = strstr(frame->payload, " direct") != NULL;
 
-	outline.network_all = strncmp(frame->payload, "all", 3) == 0;
-	for (int i = 0; i < 3; i++)
-		outline.streams[i] = direct ? STREAM_DIRECT : STREAM_FRAMES;
-	return outline;
+	for (size_t i = 0; i < COUNT_OF(OUTLINES); i++)
+		if (strcmp(frame->payload, OUTLINES[i].text) == 0) {
+			outline.network_all = OUTLINES[i].network_all;
+			for (int stream = 0; stream < 3; stream++)
+				outline.streams[stream] = OUTLINES[i].streams;
+			return outline;
+		}
+	errno = EINVAL;
+	die("plan", "unknown head start");
 }
 
 static struct plan follow_outline(const struct plan *outline, const struct frame *frame)

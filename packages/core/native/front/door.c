@@ -13,7 +13,8 @@
 #include <sys/file.h>
 
 #define LIFELINE 3 /* closes when the host ends, however it ends */
-#define CHANNEL 4 /* where Node takes descriptors; its answers are nobody's */
+#define CHANNEL 4 /* where Node takes descriptors; nobody needs what it answers there */
+#define LOCK ".lock"
 /* Another host of this build listens. */
 #define EXIT_SERVED 3
 
@@ -23,7 +24,7 @@ static const struct {
 } PURPOSES[] = { { FOR_REQUEST, SOCK_STREAM }, { FOR_CELL, SOCK_STREAM }, { FOR_CHANNEL, SOCK_SEQPACKET } };
 enum { CHANNELS = COUNT_OF(PURPOSES) - 1 };
 
-/* The only line that a launcher sends on its channel (supervisor/streams/channel.c). */
+/* The only line that a launcher sends on its channel begins so (supervisor/streams/channel.c). */
 #define PARCEL "{\"cmd\":\"NODE_HANDLE\",\"type\":\"net.Socket\",\"msg\":{\"cordon\":\""
 
 /* Everything that is waited for: the ends of the host first, then the listeners, then the channels of launchers. */
@@ -40,10 +41,13 @@ static bool lock_place(const char *build)
 {
 	struct sockaddr_un lock;
 
-	if (!find_host(build, ".lock", &lock))
+	if (!find_host(build, LOCK, &lock))
 		return false;
 	int fd = open(lock.sun_path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
-	return fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0;
+	struct stat locked, named;
+	/* A door that ends removes it, perhaps between our two calls. */
+	return fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0 && fstat(fd, &locked) == 0 &&
+	       lstat(lock.sun_path, &named) == 0 && locked.st_ino == named.st_ino;
 }
 
 static int listen_for(size_t purpose, const char *build)
@@ -67,6 +71,8 @@ static void stop_listening(const char *build)
 	for (size_t i = 0; i < COUNT_OF(PURPOSES); i++)
 		if (find_host(build, PURPOSES[i].ending, &address))
 			unlink(address.sun_path);
+	if (find_host(build, LOCK, &address))
+		unlink(address.sun_path);
 }
 
 /* Node acknowledges every descriptor. */
@@ -94,7 +100,7 @@ static void let_in(struct door *door, int listener, size_t purpose)
 		return;
 	close(peer.process);
 	if (purpose == CHANNELS) {
-		if (door->count < MOST_POLLED) {
+		if (door->count < MOST_POLLED && send(connection, "", 1, MSG_NOSIGNAL) == 1) {
 			wait_for(door, connection);
 			connection = -1;
 		}
@@ -107,17 +113,33 @@ static void let_in(struct door *door, int listener, size_t purpose)
 	send_along(CHANNEL, line, length, connection, MSG_DONTWAIT);
 }
 
+/* A token and a destination, and nothing that could end their texts early. */
+static bool is_parcel(const char *line)
+{
+	const char *at = line + strlen(PARCEL), *middle = "\",\"to\":\"";
+
+	if (strncmp(line, PARCEL, strlen(PARCEL)) != 0)
+		return false;
+	at += strspn(at, "0123456789abcdefABCDEF-");
+	if (strncmp(at, middle, strlen(middle)) != 0)
+		return false;
+	at += strlen(middle);
+	for (; *at > ' ' ? *at < 127 && *at != '"' && *at != '\\' : *at == ' '; at++)
+		;
+	return strcmp(at, "\"}}\n") == 0;
+}
+
 /* Hands a connection of a tool to the host, which may be busy. False when its launcher is gone. */
 static bool pass_on(int channel)
 {
-	struct packet packet;
+	char line[512];
 	CLOSE_ON_RETURN int connection = -1;
-	const char *line = (const char *)&packet;
-	ssize_t got = receive_packet(channel, &packet, &connection, NULL);
+	ssize_t got = receive_along(channel, line, sizeof line - 1, &connection, NULL);
 
 	if (got <= 0)
 		return got < 0 && errno == EAGAIN;
-	if (connection >= 0 && strncmp(line, PARCEL, strlen(PARCEL)) == 0 && strchr(line, '\n') == line + got - 1)
+	line[got] = '\0';
+	if (connection >= 0 && is_parcel(line))
 		send_along(CHANNEL, line, got, connection, 0);
 	return true;
 }

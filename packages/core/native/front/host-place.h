@@ -4,8 +4,10 @@
 
 #include <sys/un.h>
 
-/* What a connection is for, as the ending of its socket: a request, the launcher of its cell, or what the host gets
- * from that launcher: connections of the tool. */
+/*
+ * Each purpose has a socket of its own, named by this ending: requests, launchers of cells, and channels on which
+ * launchers hand over connections of their tools.
+ */
 #define FOR_REQUEST ""
 #define FOR_CELL ".cell"
 #define FOR_CHANNEL ".channel"

@@ -15,6 +15,7 @@ struct queue {
 struct call {
 	const struct plan *plan;
 	int host, cell, ended; /* `ended`: a pidfd of the keeper */
+	sigset_t unblocked; /* while it waits: the end of the caller */
 	struct queue outbox, input;
 	bool input_ends; /* behind what waits */
 	struct courier courier;

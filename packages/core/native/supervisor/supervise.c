@@ -9,6 +9,7 @@
 #include "supervisor/farewell.h"
 #include "supervisor/hear.h"
 #include "supervisor/limits.h"
+#include "wire/launcher.h"
 #include "wire/read-frame.h"
 #include "wire/report.h"
 
@@ -125,6 +126,14 @@ static void pass_on_output(struct call *call, int *from, enum frame_kind kind)
 }
 
 /* One turn of the loop; false once the last process of the tool is gone. */
+static volatile sig_atomic_t caller_ended;
+
+static void note_end_of_caller(int signal)
+{
+	(void)signal;
+	caller_ended = 1;
+}
+
 static bool turn(struct call *call)
 {
 	bool room = waiting(&call->outbox) == 0 && !call->resting; /* a slow host slows the tool, not our memory */
@@ -154,8 +163,10 @@ static bool turn(struct call *call)
 	call->resting = false;
 	struct timespec time = { .tv_sec = call->looks_left ? 0 : wait / 1000,
 				 .tv_nsec = call->looks_left ? pause_before_look(call) : wait % 1000 * 1000000L };
-	if (ppoll(polled, COUNT_OF(polled), wait < 0 && !call->looks_left ? NULL : &time, NULL) < 0 && errno != EINTR)
+	if (ppoll(polled, COUNT_OF(polled), wait < 0 && !call->looks_left ? NULL : &time, &call->unblocked) < 0 &&
+	    errno != EINTR)
 		die("supervise", "poll");
+	call->host_gone = call->host_gone || caller_ended;
 	if (polled[1].revents)
 		hear_cell(call);
 	if (polled[9].revents)
@@ -198,10 +209,12 @@ static void deliver(struct call *call)
 			{ .fd = call->host, .events = POLLRDHUP | (waiting(&call->outbox) > 0 ? POLLOUT : 0) },
 			{ .fd = terminal_has_pending(&call->terminal) ? call->terminal.caller : -1, .events = POLLOUT },
 		};
-		poll(polled, 2, -1);
-		terminal_flush(&call->terminal);
-		flush_frames(call);
-		call->host_gone = call->host_gone || polled[0].revents & POLLRDHUP;
+		if (ppoll(polled, 2, NULL, &call->unblocked) > 0) {
+			terminal_flush(&call->terminal);
+			flush_frames(call);
+			call->host_gone = call->host_gone || polled[0].revents & POLLRDHUP;
+		}
+		call->host_gone = call->host_gone || caller_ended;
 	}
 }
 
@@ -300,6 +313,18 @@ static void end_cell(void *context)
 	}
 }
 
+/* Blocked but while we wait, so that it is never missed. */
+static void hear_of_caller(struct call *call)
+{
+	sigset_t blocked;
+
+	sigemptyset(&blocked);
+	sigaddset(&blocked, CALLER_ENDED);
+	sigprocmask(SIG_BLOCK, &blocked, &call->unblocked);
+	sigdelset(&call->unblocked, CALLER_ENDED);
+	signal(CALLER_ENDED, note_end_of_caller);
+}
+
 int supervise(const struct plan *plan, int host, int channel, int cell, pid_t keeper, const struct cgroup *cgroup,
 	      struct stdio stdio, const struct copiers *copiers)
 {
@@ -319,6 +344,7 @@ int supervise(const struct plan *plan, int host, int channel, int cell, pid_t ke
 		.courier = { .channel = channel, .token = plan->broker.token },
 	};
 
+	hear_of_caller(&call);
 	call.ended = (int)syscall(SYS_pidfd_open, keeper, 0);
 	if (call.ended < 0)
 		die("supervise", "pidfd_open");

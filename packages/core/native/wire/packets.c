@@ -42,13 +42,13 @@ void send_packet(int fd, char kind, int value, const char *text, int descriptor)
 		_exit(EXIT_REFUSED);
 }
 
-ssize_t receive_packet(int fd, struct packet *packet, int *descriptor, pid_t *sender)
+ssize_t receive_along(int fd, void *bytes, size_t room, int *descriptor, pid_t *sender)
 {
 	union {
 		char room[CMSG_SPACE(sizeof(int)) + CMSG_SPACE(sizeof(struct ucred))];
 		struct cmsghdr align;
 	} control;
-	struct iovec part = { packet, sizeof *packet - 1 };
+	struct iovec part = { bytes, room };
 	struct msghdr message = {
 		.msg_iov = &part, .msg_iovlen = 1, .msg_control = control.room, .msg_controllen = sizeof control.room
 	};
@@ -58,9 +58,8 @@ ssize_t receive_packet(int fd, struct packet *packet, int *descriptor, pid_t *se
 	do
 		got = recvmsg(fd, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
 	while (got < 0 && errno == EINTR);
-	if (got < (ssize_t)PACKET_HEADER)
-		return got < 0 ? -1 : 0;
-	((char *)packet)[got] = '\0';
+	if (got <= 0)
+		return got;
 	for (struct cmsghdr *header = CMSG_FIRSTHDR(&message); header; header = CMSG_NXTHDR(&message, header)) {
 		if (header->cmsg_level != SOL_SOCKET)
 			continue;
@@ -69,5 +68,15 @@ ssize_t receive_packet(int fd, struct packet *packet, int *descriptor, pid_t *se
 		if (header->cmsg_type == SCM_CREDENTIALS && sender)
 			*sender = ((struct ucred *)CMSG_DATA(header))->pid;
 	}
+	return got;
+}
+
+ssize_t receive_packet(int fd, struct packet *packet, int *descriptor, pid_t *sender)
+{
+	ssize_t got = receive_along(fd, packet, sizeof *packet - 1, descriptor, sender);
+
+	if (got < (ssize_t)PACKET_HEADER)
+		return got < 0 ? -1 : 0;
+	((char *)packet)[got] = '\0';
 	return got;
 }

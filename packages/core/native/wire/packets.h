@@ -30,5 +30,7 @@ bool send_along(int fd, const void *bytes, size_t length, int descriptor, int fl
 bool offer_packet(int fd, char kind, int value, const char *text, int descriptor);
 /* The same, but this process ends when the other side is gone. */
 void send_packet(int fd, char kind, int value, const char *text, int descriptor);
-/* Bytes received, 0 at the end, -1 with errno. */
+/* Bytes received, and a descriptor, or -1 in its place. 0 at the end, -1 with errno. Waits for nothing. */
+ssize_t receive_along(int fd, void *bytes, size_t room, int *descriptor, pid_t *sender);
+/* The same for a packet. */
 ssize_t receive_packet(int fd, struct packet *packet, int *descriptor, pid_t *sender);

@@ -145,7 +145,7 @@ export const HOST_HELP: CommandHelp = {
   usage: 'cordon host status|stop|serve',
   summary: 'show or end the process that keeps cordon run fast',
   description: [
-    'cordon run starts one process for you, which has loaded what the next runs need. It decides nothing by itself:',
+    'The first run or hook starts one process for you, which has loaded what the next runs need. It decides nothing by itself:',
     'each run is decided by its own files, folder, environment and user. Without it everything works, only slower.',
     '',
     '  status   show it',
@@ -158,6 +158,7 @@ export const HOST_HELP: CommandHelp = {
       options: [
         value('idle', 'TIME', 'serve: end after so long without a command (default: 10m)'),
         flag('json', 'status: print JSON'),
+        flag('all', 'stop: also hosts of other installations of Cordon'),
       ],
     },
   ],

@@ -9,6 +9,7 @@ import type { CommandLine } from '../line/caller.js'
 import { STDERR, STDOUT, oneLine, writeFully } from '../line/text/console-text.js'
 import { undecided } from '../run/facts.js'
 import { recordRefusal } from '../run/record.js'
+import { NotServed } from '../run/run-seat.js'
 import type { Agent, AgentCall, Answer } from './agent.js'
 import { decide } from './decide.js'
 import { OWN_SEAT } from './hook-seat.js'
@@ -37,7 +38,7 @@ export const answerHook = async (agent: Agent, line: CommandLine): Promise<numbe
   }
 }
 
-/** What the agent gets to read. Never throws. */
+/** What the agent gets to read. Throws only `NotServed`. */
 export const answerMessage = async (
   agent: Agent,
   line: CommandLine,
@@ -51,6 +52,7 @@ export const answerMessage = async (
     const verdict = await decide({ ...line, agent, call, message, seat })
     return agent.answer(verdict, message)
   } catch (error) {
+    if (error instanceof NotServed) throw error
     // It is blocked either way.
     await recordBlock(agent, call, error, line, seat).catch(() => undefined)
     return blockedBy(error)

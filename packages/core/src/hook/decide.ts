@@ -21,6 +21,7 @@ import { recordDecision, recordSettingsOf, shieldedFrom, withLog } from '../run/
 import { parseRun } from '../run/request/run-request.js'
 import type { RunOrder } from '../run/request/run-request.js'
 import type { PreparedRun } from '../run/run-gate.js'
+import { NotServed } from '../run/run-seat.js'
 import { inputOf } from '../run/run-tool.js'
 import { wayOutOfGrants } from './program/program-facts.js'
 import type { Agent, AgentCall, Search, Verdict } from './agent.js'
@@ -98,6 +99,7 @@ const prepare = async ({ agent, message, given, seat }: HookRequest, line: Comma
   try {
     return await seat.prepare(line, agent.canAsk(message), given.switches.has('from-package') ? 'command' : { restart })
   } catch (error) {
+    if (error instanceof NotServed) throw error
     // What is wrong with the workspace explains the rest.
     requireNarrowWorkspace(agent, await parseRun(line.given, line))
     throw error

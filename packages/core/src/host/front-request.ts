@@ -24,7 +24,8 @@ export const readRequest = (payload: Uint8Array): FrontRequest | undefined => {
   const folder = parseAbsolutePath(next(), 'the folder of the caller')
   const streams = next()
   const [called = '', ...words] = list()
-  const environment = Object.fromEntries(list().map(variableIn))
+  // Of two with one name a program gets the first.
+  const environment = Object.fromEntries(list().map(variableIn).toReversed())
   const has = (letter: string): boolean => streams.includes(letter)
   const terminals = { in: has('i'), out: has('o'), err: has('e') }
   const startedAs = pathOf(called, environment, folder)

@@ -23,7 +23,7 @@ export interface Front {
   /** From here on it does not go another way. */
   readonly begin: () => void
   readonly exit: (status: number) => void
-  /** It goes another way. */
+  /** Tells the front to start Node. */
   readonly refuse: () => void
 }
 

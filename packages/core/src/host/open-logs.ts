@@ -1,5 +1,6 @@
 // The audit logs of the host's clients, which stay open between their runs. A run finds its log as a process of its own
 // would: at the place where it is now, and anew if it is no longer the one that was opened.
+import { CordonError } from '../errors/index.js'
 import { auditPlacesOf } from '../runtime/audit/index.js'
 import type { AuditLog } from '../runtime/audit/index.js'
 
@@ -35,6 +36,9 @@ export const keepLogsOpen = (): OpenLogs => {
     const log = kept.get(place) ?? { opening: openAnew(), runs: 0, isForgotten: false }
     kept.set(place, log)
     log.runs += 1
+    log.opening.catch(() => {
+      forget(place, log)
+    })
     for (const [oldest, other] of [...kept].slice(0, -MOST_OPEN)) forget(oldest, other)
     return log
   }
@@ -55,10 +59,7 @@ export const keepLogsOpen = (): OpenLogs => {
     }
     let log = takeAnother()
     let hasWritten = false
-    const { places } = await log.opening.catch((error: unknown) => {
-      forget(place, log)
-      throw error
-    })
+    const { places } = await log.opening
     return {
       places,
       append: async (events) => {
@@ -67,7 +68,8 @@ export const keepLogsOpen = (): OpenLogs => {
           await (await used.opening).append(events)
         } catch (error) {
           forget(place, used)
-          if (hasWritten) throw error
+          // Of other failures this run has to hear, as one of its own would: of a full disk, or of a failed fsync.
+          if (hasWritten || !isElsewhere(error)) throw error
           // Another event of this run may have opened it anew already.
           if (log === used) log = takeAnother()
           await (await log.opening).append(events)
@@ -86,6 +88,9 @@ export const keepLogsOpen = (): OpenLogs => {
     },
   }
 }
+
+/** The log was removed, replaced or moved since it was opened. */
+const isElsewhere = (error: unknown): boolean => error instanceof CordonError && error.code === 'audit-broken'
 
 /** Undefined if there can be no log. */
 const placeOf = (path: string): string | undefined => {

@@ -1,34 +1,46 @@
-// What the local host would do otherwise than a process of the caller's own, so that such a process does it. Found
-// before anything is decided. Each reason is for `cordon host status`.
+// Runs that the local host would do differently from a process of the caller. Such a process does them. This is found
+// before anything is decided, and `cordon host status` shows the reason.
 import { isAbsolute } from 'node:path'
 
-import { textOfFile } from '../platform/index.js'
+import { leadsThroughProcess, textOfFile } from '../platform/index.js'
 import type { Sandbox } from '../sandbox/index.js'
 
 import type { Arguments, Environment } from '../line/arguments.js'
 import type { RunOrder } from '../run/request/run-request.js'
+import { auditPathOf } from '../settings/own-folders.js'
 import { openRunGate } from '../run/run-gate.js'
 import type { PreparedRun } from '../run/run-gate.js'
 
 type Reason = string | undefined
 
-/** Files that the host would have to read or write where it stands, and whatever few people use. */
+/** The host does not serve these options: they read or write files, or few people use them. */
 const OF_OWN_PROCESS = ['help', 'dry-run', 'facts', 'manifest', 'session', 'backend', 'image', 'form']
 
-export const reasonInWords = ({ switches, values }: Arguments): Reason => {
+/** Also patterns of paths, in which a name of a process may stand anywhere. */
+const OF_A_PROCESS = /\/proc\/(?:self|thread-self|\d)|\/dev\/(?:fd|std(?:in|out|err))\b/
+
+export const reasonInWords = ({ switches, values, rest }: Arguments): Reason => {
   const found = OF_OWN_PROCESS.find((name) => switches.has(name) || values.has(name))
-  return found === undefined ? undefined : `it has --${found}`
+  if (found !== undefined) return `it has --${found}`
+  const texts = [...[...values.values()].flat(), rest[0] ?? '']
+  return texts.some((text) => OF_A_PROCESS.test(text)) ? THROUGH_PROC : undefined
 }
+
+const THROUGH_PROC = 'a path of it leads through /proc'
 
 /** Variables whose paths would begin in another folder, or that lead elsewhere than those of the host. */
 const PATHS = ['CORDON_AUDIT', 'CORDON_KEY_FILE', 'CORDON_TOKEN_FILE', 'CORDON_STORE', 'CORDON_SERVER', 'DOCKER_HOST']
 const TEMPORARY = ['TMPDIR', 'TMP', 'TEMP']
+const PLACES = /^(?:HOME|PATH|NODE_PATH|XDG_.*|CORDON_.*)$/
 
 export const reasonInVariables = (environment: Environment): Reason => {
   const valueOf = (name: string): string => environment[name] ?? ''
   const isClear = (text: string): boolean => text === '' || isAbsolute(text) || /^[a-z]+:\/\//.test(text)
   if (valueOf('CORDON_SESSION') !== '') return 'it is of a session'
   if (!isAbsolute(valueOf('HOME'))) return 'HOME is not an absolute path'
+  const log = auditPathOf(environment, valueOf('HOME'))
+  const places = Object.entries(environment).flatMap(([name, text = '']) => (PLACES.test(name) ? text.split(':') : []))
+  if ([...places, log].some((path) => isAbsolute(path) && leadsThroughProcess(path))) return THROUGH_PROC
   const found =
     PATHS.find((name) => !isClear(valueOf(name).replace(/^unix:(?=\/)/, ''))) ??
     TEMPORARY.find((name) => !['', '/tmp', '/tmp/'].includes(valueOf(name)))
@@ -41,6 +53,8 @@ export const reasonInRun = async (prepared: PreparedRun, sandbox: Sandbox, pid: 
   const { boundary } = tool
   const { memory, processes, output } = boundary.limits
   if (output !== undefined) return 'its output is limited'
+  const bases = [...boundary.read, ...boundary.write].map(({ base }) => base)
+  if ([...bases, order.cwd].some((path) => leadsThroughProcess(path))) return THROUGH_PROC
   // The cgroup of the call would be made beside that of this host.
   if ((memory !== undefined || processes !== undefined) && cgroupOf(pid) !== cgroupOf('self'))
     return 'its limits are counted in another cgroup'
@@ -55,6 +69,8 @@ export const reasonInRun = async (prepared: PreparedRun, sandbox: Sandbox, pid: 
 const reasonOfProxy = ({ secrets }: RunOrder, environment: Environment): Reason => {
   const variable = Object.entries(environment).find(([name, text]) => text !== '' && STEERING_PROXY.test(name))?.[0]
   if (variable !== undefined) return `${variable} steers what its proxy trusts or looks up`
+  const files = [...secrets.values()].flatMap((source) => (source.kind === 'file' ? [source.path] : []))
+  if (files.some((path) => leadsThroughProcess(path))) return THROUGH_PROC
   const asks = [...secrets.values()].some(({ kind }) => kind !== 'environment' && kind !== 'file')
   return asks ? 'a program or a service has the value of its credential' : undefined
 }

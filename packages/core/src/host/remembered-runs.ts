@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 
 import { CordonError } from '../errors/index.js'
-import { createMemory } from '../platform/index.js'
+import { NotOrdinary, createMemory } from '../platform/index.js'
 
 import type { CommandLine } from '../line/caller.js'
 import { OWN_SEAT } from '../hook/hook-seat.js'
@@ -13,6 +13,7 @@ import { prepareRun } from '../run/prepare-run.js'
 import { prepareTyped } from '../run/prepare-typed.js'
 import type { PrepareTyped } from '../run/prepare-typed.js'
 import type { PreparedRun } from '../run/run-gate.js'
+import { NotServed } from '../run/run-seat.js'
 
 const MOST_REMEMBERED = 64
 
@@ -23,18 +24,24 @@ export interface RememberedRuns {
 
 export const rememberRuns = (): RememberedRuns => {
   const memory = createMemory<PreparedRun>(MOST_REMEMBERED)
-  /** Undefined for what is prepared anew each time: runs with credentials, and failures, which know more then. */
+  /**
+   * Undefined: the run is prepared anew. This is so for runs with credentials, and after an error, because preparing
+   * again tells `onOrder` what is known.
+   */
   const remembered = (line: CommandLine, isInteractive: boolean, kind: Kind): PreparedRun | undefined => {
-    if (OF_THE_PROXY.some((name) => line.given.values.has(name))) return undefined
     try {
       const prepared = memory.recall(keyOf(line, isInteractive, kind), () => {
         const { order } = parseOrder(line.given, line)
-        if (order.policy.credentials.length > 0) throw new NotRemembered()
-        return prepareRun(order, isInteractive, line, kind)
+        // The variables of the caller, with whatever secrets they have, do not stay.
+        return { ...prepareRun(order, isInteractive, line, kind), environment: {} }
       })
-      return { ...prepared, order: { ...prepared.order, argv: line.given.rest } }
+      const { order } = prepared
+      return order.policy.credentials.length > 0 || OF_THE_PROXY.some((name) => line.given.values.has(name))
+        ? undefined
+        : { ...prepared, environment: line.environment, order: { ...order, argv: line.given.rest } }
     } catch (error) {
-      if (error instanceof NotRemembered || error instanceof CordonError) return undefined
+      if (error instanceof NotOrdinary) throw new NotServed('a path of it leads through /proc, or to no ordinary file')
+      if (error instanceof CordonError) return undefined
       throw error
     }
   }
@@ -49,9 +56,8 @@ export const rememberRuns = (): RememberedRuns => {
   }
 }
 
-/** Their files are not looked up by what the memory notices. */
+/** look.ts does not see how the files of these options are read. */
 const OF_THE_PROXY = ['secret', 'resolve', 'upstream-ca']
-class NotRemembered extends Error {}
 
 type Kind = Parameters<typeof prepareRun>[3]
 

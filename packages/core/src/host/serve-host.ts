@@ -31,6 +31,7 @@ export const serveHost = async ({ build, idleMs }: HostSettings): Promise<boolea
   const began = monotonicMs()
   let [serving, served, refused] = [0, 0, 0]
   let refusedBecause: string | null = null
+  const works = new Set<Promise<void>>()
   let rest: () => void = () => undefined
   let timer: NodeJS.Timeout | undefined
   const idle = (): void => {
@@ -60,9 +61,13 @@ export const serveHost = async ({ build, idleMs }: HostSettings): Promise<boolea
       receiveFront(connection, {
         onFront: async (front) => {
           const cell = () => cells.next(pid)
-          const reason = await serveFront({ front, pid, sandbox: await opened(), openLog: logs.open, prepare, cell })
-          if (reason === undefined) served += 1
-          else [refused, refusedBecause] = [refused + 1, reason]
+          const asked = { front, pid, sandbox: await opened(), openLog: logs.open, prepare, cell }
+          const work = serveFront(asked).then((reason) => {
+            if (reason === undefined) served += 1
+            else [refused, refusedBecause] = [refused + 1, reason]
+          })
+          works.add(work)
+          await work.finally(() => works.delete(work))
         },
         onQuestion: (question) => {
           if (question !== 'stop') return stateNow()
@@ -96,7 +101,10 @@ export const serveHost = async ({ build, idleMs }: HostSettings): Promise<boolea
   await opened()
   await Promise.race([rested, door.closed])
   door.close()
-  await Promise.allSettled([opened().then((each) => each.close()), logs.close()])
+  // Commands that run are killed, and their ends recorded.
+  await opened().then((each) => each.close())
+  await Promise.allSettled(works)
+  await logs.close()
   return true
 }
 
@@ -110,18 +118,19 @@ interface CellsOfFronts {
 /** Launchers come by connections of their own. The kernel says which front started one. */
 const cellsOfFronts = (): CellsOfFronts => {
   const arrived = new Map<number, Socket>()
-  const awaited = new Map<number, (connection: Socket) => void>()
+  const awaited = new Map<number, (connection: Socket | undefined) => void>()
   const forget = (pid: number): void => {
     arrived.get(pid)?.destroy()
     arrived.delete(pid)
-    awaited.delete(pid)
+    awaited.get(pid)?.(undefined)
   }
   return {
     add: (pid, connection) => {
-      const taken = awaited.get(pid)
-      forget(pid)
-      if (taken === undefined) arrived.set(pid, connection)
-      else taken(connection)
+      const take = awaited.get(pid)
+      if (take === undefined) {
+        forget(pid)
+        arrived.set(pid, connection)
+      } else take(connection)
       connection.once('close', () => {
         if (arrived.get(pid) === connection) arrived.delete(pid)
       })
@@ -134,13 +143,12 @@ const cellsOfFronts = (): CellsOfFronts => {
           resolve(here)
           return
         }
-        const timer = setTimeout(() => {
-          awaited.delete(pid)
-          reject(fail('launcher-died', { how: 'the front did not start it' }))
-        }, PATIENCE_MS)
+        const timer = setTimeout(() => awaited.get(pid)?.(undefined), PATIENCE_MS)
         awaited.set(pid, (connection) => {
           clearTimeout(timer)
-          resolve(connection)
+          awaited.delete(pid)
+          if (connection === undefined) reject(fail('launcher-died', { how: 'the front did not start it' }))
+          else resolve(connection)
         })
       }),
     forget,

@@ -3,6 +3,8 @@ import { textOfFile } from '../platform/index.js'
 import { startAlone } from '../sandbox/index.js'
 
 import type { Environment } from '../line/arguments.js'
+import { STDERR, oneLine, writeText } from '../line/text/console-text.js'
+import { parseSpan } from '../line/text/time-words.js'
 import { isServed } from './ask-host.js'
 import { ownFront } from './own-front.js'
 
@@ -11,6 +13,13 @@ export const startHost = async ({ CORDON_HOST: wanted }: Environment): Promise<v
   const front = ownFront()
   if (wanted === 'off' || front === undefined || isConfined() || (await isServed(front.build))) return
   const idle = wanted === undefined || wanted === '' ? [] : ['--idle', wanted]
+  if (wanted !== undefined && wanted !== '' && parseSpan(wanted) === undefined) {
+    writeText(
+      STDERR,
+      `cordon: CORDON_HOST=${oneLine(wanted)} is not a time such as 10m, and not off: no host was started\n`,
+    )
+    return
+  }
   startAlone([front.node, front.script, 'host', 'serve', ...idle])
 }
 

@@ -1,6 +1,6 @@
 // What is at a path. To callers of these functions, what this user cannot see is the same as what is not there.
 import { closeSync, constants, fstatSync } from 'node:fs'
-import type { Stats } from 'node:fs'
+import type { PathLike, Stats } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 
 import { lstatSync, openSync, readFileSync, readdirSync, readlinkSync, realpathSync, statSync } from './look.js'
@@ -45,7 +45,7 @@ const MOST_BYTES = 16 * 1024 * 1024
  * The text of an ordinary file. A project may have a pipe or a device there, whose text never ends. O_NONBLOCK: to open
  * a pipe would wait for a writer. Throws if it cannot be read.
  */
-export const readOrdinaryFile = (path: string): string => {
+export const readOrdinaryFile = (path: PathLike): string => {
   const descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
   try {
     const status = fstatSync(descriptor)

@@ -13,6 +13,7 @@ export {
   textOfFile,
 } from './at-path.js'
 export {
+  NotOrdinary,
   accessSync,
   areChangesNoticed,
   createMemory,
@@ -33,6 +34,7 @@ export { PACKAGE_FOLDER, makeFolders, packageFolderOf } from './folders.js'
 export { frontsIn } from './native-front.js'
 export type { NativeFront } from './native-front.js'
 export { NAMES_AROUND, isCheckout, placesAround } from './packages-around.js'
+export { leadsThroughProcess } from './process-paths.js'
 export { PLATFORM } from './platform.js'
 export type { ReplaceOptions } from './replace-file.js'
 export { replaceFile } from './replace-file.js'

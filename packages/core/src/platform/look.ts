@@ -1,9 +1,11 @@
-// Lookups in the file system, as `node:fs` has them, and memories of what was found by them. Who serves many callers
-// for hours notices changes: then each lookup leaves a stamp, and a memory is valid while all its stamps are.
+// Lookups in the file system, as `node:fs` has them, and memories of what was found by them. The local host serves
+// callers for hours, so it notices changes: each lookup leaves a stamp. A memory is valid while its stamps are the same.
 import * as fs from 'node:fs'
 import type { PathLike, Stats } from 'node:fs'
 
-/** What of a path was asked for: itself, what it leads to, the names in it, or where that really is. */
+import { leadsThroughProcess } from './process-paths.js'
+
+/** What was asked about a path: its own status, the status of its target, the names in it, or its real path. */
 type Question = 'itself' | 'target' | 'names' | 'place'
 
 interface Look {
@@ -16,6 +18,8 @@ interface Sight {
   readonly looks: Map<string, Look>
   /** Something changed so shortly before that a further change might leave the same stamp. */
   isYoung: boolean
+  /** Something was no file: reading it could wait for ever, and gives each reader something else. */
+  hasOdd: boolean
 }
 
 /** A clock of the kernel may tick that rarely. */
@@ -77,12 +81,31 @@ export const statSync = noting('target', fs.statSync)
 export const existsSync = noting('target', fs.existsSync)
 export const accessSync = noting('target', fs.accessSync)
 export const openSync = noting('target', fs.openSync)
-export const readFileSync = noting('target', fs.readFileSync)
+/** Of an ordinary file alone, where changes are noticed. */
+const readFile = ((path: PathLike | number, ...more: readonly unknown[]) => {
+  const read = fs.readFileSync as (...given: readonly unknown[]) => unknown
+  if (!isNoticing || typeof path === 'number') return read(path, ...more)
+  const descriptor = fs.openSync(path, fs.constants.O_RDONLY | fs.constants.O_NONBLOCK)
+  try {
+    if (fs.fstatSync(descriptor).isFile()) return read(descriptor, ...more)
+    if (current !== undefined) current.hasOdd = true
+    throw new NotOrdinary()
+  } finally {
+    fs.closeSync(descriptor)
+  }
+}) as typeof fs.readFileSync
+export const readFileSync = noting('target', readFile)
 export const readdirSync = noting('names', fs.readdirSync)
 export const realpathSync = noting('place', (path: string) => fs.realpathSync.native(path))
 
+/** What was found has another meaning, or other contents, for another process. */
+export class NotOrdinary extends Error {}
+
 interface Memory<Found> {
-  /** What was found for this key, or what is found now. `look` may only look at the file system, and not later. */
+  /**
+   * What was found for this key, or what is found now. `look` may only look at the file system, and not later. Throws
+   * `NotOrdinary` where changes are noticed.
+   */
   readonly recall: (key: string, look: () => Found) => Found
   readonly forget: () => void
 }
@@ -96,7 +119,7 @@ interface Remembered<Found> {
 export const createMemory = <Found>(most: number): Memory<Found> => {
   const entries = new Map<string, Remembered<Found>>()
   const keep = (key: string, entry: Remembered<Found>): void => {
-    if (entries.size >= most) entries.clear()
+    if (entries.size >= most && !entries.has(key)) entries.clear()
     entries.set(key, entry)
   }
   return {
@@ -107,21 +130,27 @@ export const createMemory = <Found>(most: number): Memory<Found> => {
         return known.found
       }
       const outer = current
-      const sight: Sight = { looks: new Map(), isYoung: false }
+      const sight: Sight = { looks: new Map(), isYoung: false, hasOdd: false }
       current = isNoticing ? sight : undefined
-      try {
-        const found = look()
-        if (!sight.isYoung && sight.looks.size <= MOST_LOOKS) keep(key, { found, sight })
-        else entries.delete(key)
-        return found
-      } finally {
-        current = outer
-        addTo(outer, sight)
-      }
+      const found = lookIn(sight, outer, look)
+      if (!sight.isYoung && sight.looks.size <= MOST_LOOKS) keep(key, { found, sight })
+      else entries.delete(key)
+      return found
     },
     forget: () => {
       entries.clear()
     },
+  }
+}
+
+const lookIn = <Found>(sight: Sight, outer: Sight | undefined, look: () => Found): Found => {
+  try {
+    return look()
+  } finally {
+    current = outer
+    addTo(outer, sight)
+    // Also in place of an error: another process may see none.
+    refuseOdd(sight)
   }
 }
 
@@ -130,9 +159,16 @@ const isAsSeen = ({ looks }: Sight): boolean => {
   return true
 }
 
+const refuseOdd = ({ looks, hasOdd }: Sight): void => {
+  const links = new Map<string, string | null>()
+  const isOdd = ({ path }: Look): boolean => leadsThroughProcess(path.toString(), links)
+  if (hasOdd || (isNoticing && [...looks.values()].some(isOdd))) throw new NotOrdinary()
+}
+
 /** What was found by looking is part of a larger look. */
-const addTo = (outer: Sight | undefined, { looks, isYoung }: Sight): void => {
+const addTo = (outer: Sight | undefined, { looks, isYoung, hasOdd }: Sight): void => {
   if (outer === undefined) return
   outer.isYoung ||= isYoung
+  outer.hasOdd ||= hasOdd
   for (const [key, look] of looks) if (!outer.looks.has(key)) outer.looks.set(key, look)
 }

@@ -1,6 +1,6 @@
 // The native `cordon` of an installed package, a copy or a checkout, if it has one. The installation wrote down beside
 // it what belongs to it (scripts/write-front.mjs).
-import { join, resolve } from 'node:path'
+import { isAbsolute, join, normalize } from 'node:path'
 
 import { ifSeen, readOrdinaryFile } from './at-path.js'
 
@@ -17,12 +17,12 @@ export interface NativeFront {
 /** Of an installed package, and of a checkout. */
 const FOLDERS = ['bin', 'build']
 
-/** A project may have any text there. */
+/** The package may be a project's, so the text may be anything. */
 export const frontsIn = (packageFolder: string): readonly NativeFront[] =>
   FOLDERS.flatMap((folder) => {
     const program = join(packageFolder, folder, 'cordon')
     const text = ifSeen(() => readOrdinaryFile(`${program}.front`)) ?? ''
     const [build = '', node = '', script = ''] = text.split('\n')
-    if (resolve(node) !== node || text.includes('\0')) return []
+    if (!isAbsolute(node) || normalize(node) !== node || text.includes('\0')) return []
     return [{ program, build, node, script, isMoved: script !== join(packageFolder, 'bin', 'cordon.js') }]
   })

@@ -4,7 +4,13 @@ import { join } from 'node:path'
 import type { Mode, RuleSet } from '../gate/index.js'
 import { resolvePolicy } from '../policy/index.js'
 import type { Boundary } from '../policy/index.js'
-import { credentialFiles, programFiles, refuseOwnProgram, shieldOwnFiles } from '../runtime/own-files/index.js'
+import {
+  credentialFiles,
+  lastFoldersOf,
+  programFiles,
+  refuseOwnProgram,
+  shieldOwnFiles,
+} from '../runtime/own-files/index.js'
 import type { OwnFile } from '../runtime/own-files/index.js'
 import { loadBounds, loadRuleFiles } from '../runtime/rule-files/index.js'
 
@@ -36,12 +42,14 @@ export const prepareRun = (
     loadBounds({ workspace, home, projects: 'read' })({ name: 'cordon run', kind: 'process', policy: order.policy })
   const packages = serverPackagesFolderOf(environment, home)
   const boundary = boundaryOf(order, caller)
-  if (typeof kind === 'object') refuseOwnProgram(boundary, startedAs, kind.restart)
+  const lastFolders = lastFoldersOf(environment)
+  if (typeof kind === 'object') refuseOwnProgram(boundary, { startedAs, lastFolders }, kind.restart)
   const ownFiles = [
     ...ownFilesIn(order, environment).filter(({ path }) => kind !== 'installation' || path !== packages),
     // Nobody starts `npx cordon` in a folder of an installation.
     ...programFiles(boundary, {
       startedAs,
+      lastFolders,
       workspace: kind === 'installation' ? undefined : workspace,
     }),
   ]

@@ -1,8 +1,8 @@
 // `--upstream-ca`: loaded only where it is given.
-import { readFileSync } from 'node:fs'
 
 import { problemOfCertificates } from '../egress/index.js'
 import { fail, reasonOf } from '../errors/index.js'
+import { readFileSync } from '../platform/index.js'
 
 export const readAuthorities = (path: string): string => {
   const text = read(path)

@@ -104,12 +104,27 @@ const tests = (): void => {
     await hostStarted(place)
   })
 
-  test('a cell that may write to the runtime folder finds no host there', () => {
+  test('a cell that may write to the folder around finds no host there', () => {
     const folder = dirname(socketNow())
-    const script = `ls -A ${folder}; python3 -c '${ASK.replaceAll("'", '"')}' ${socketNow()} / 0`
-    const { stdout } = place.run(['run', '--write', `${dirname(folder)}/**`, '--exec', 'all', '--', 'sh', '-c', script])
+    const script = `echo ran; ls -A ${folder}; python3 -c '${ASK.replaceAll("'", '"')}' ${socketNow()} / 0`
+    const words = [
+      'run',
+      '--read',
+      `${dirname(folder)}/**`,
+      '--write',
+      './**',
+      '--exec',
+      'all',
+      '--',
+      'sh',
+      '-c',
+      script,
+    ]
+    const { stdout } = place.run(words)
+    expect(stdout).toMatch(/^ran\n/)
     expect(stdout).not.toContain('answer')
     expect(stdout).not.toContain(basename(socketNow()))
+    expect(ask('/')).toContain('answer')
   })
 
   test('a client that only says where it stands starts nothing', () => {
@@ -158,10 +173,33 @@ const tests = (): void => {
     }
   })
 
-  test('a program in the place of the host, in a cell or of another user, gets no launcher', (context) => {
-    needs(context, IS_ROOT, 'only root can start one in the folder of the socket')
+  test('a program in the place of the host gets a request only if it stands beside its caller', () => {
     place.run(['host', 'stop'])
-    const fake = `
+    const socket = socketNow()
+    const log = join(place.folder, 'fake.log')
+    const asked = (around: readonly string[]): boolean => {
+      writeFileSync(log, '')
+      const start = `"$@" > ${log} 2>&1 & echo $!; until [ -s ${log} ]; do sleep 0.05; done`
+      const [program = 'python3', ...rest] = around.concat('python3')
+      const { stdout } = spawnSync('sh', ['-c', start, 'sh', program, ...rest, '-c', FAKE, socket], {
+        encoding: 'utf8',
+        stdio: ['ignore', 'pipe', 'ignore'],
+      })
+      try {
+        expect(place.run(WORDS)).toEqual(RAN)
+        return readFileSync(log, 'utf8').includes('request')
+      } finally {
+        process.kill(Number(stdout.trim()), 'SIGKILL')
+        rmSync(socket, { force: true })
+      }
+    }
+    expect(asked([])).toBe(true)
+    expect(asked(['setpriv', '--no-new-privs'])).toBe(false)
+    expect(asked(['setpriv', '--no-new-privs', '--bounding-set', '-net_raw'])).toBe(false)
+  })
+}
+
+const FAKE = `
 import os, socket, sys
 listener = socket.socket(socket.AF_UNIX)
 listener.bind(sys.argv[1])
@@ -171,35 +209,5 @@ print("listens", flush=True)
 while True:
     connection, _ = listener.accept()
     print("request" if connection.recv(5) else "nothing", flush=True)
+    connection.close()
 `
-    const socket = socketNow()
-    for (const around of [
-      ['setpriv', '--no-new-privs'],
-      ['unshare', '--net'],
-    ]) {
-      const log = join(place.folder, 'fake.log')
-      writeFileSync(log, '')
-      const started = spawnSync(
-        'sh',
-        [
-          '-c',
-          `"$@" > ${log} 2>&1 & echo $!; while ! grep -q listens ${log}; do sleep 0.05; done`,
-          'sh',
-          ...around,
-          'python3',
-          '-c',
-          fake,
-          socket,
-        ],
-        { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] },
-      )
-      try {
-        expect(place.run(WORDS)).toEqual(RAN)
-        expect(readFileSync(log, 'utf8')).not.toContain('request')
-      } finally {
-        process.kill(Number(started.stdout.trim()), 'SIGKILL')
-        rmSync(socket, { force: true })
-      }
-    }
-  })
-}

@@ -1,5 +1,15 @@
 // What the local host remembers is never older than the files: a change between two served runs counts in the second.
-import { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync, unlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  unlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 
 import { describe, expect, test } from 'vitest'
@@ -132,13 +142,22 @@ const tests = (): void => {
   })
 
   test('a Cordon that the project now has, whose files no command may change', async () => {
-    const words = ['--write', './**', '--', 'sh', '-c', 'echo changed > node_modules/cordon/bin/cordon.js; true']
+    const words = [
+      '--write',
+      './**',
+      '--',
+      'sh',
+      '-c',
+      'cd node_modules; for f in cordon/bin/cordon.js other; do echo changed > $f; done; true',
+    ]
     mkdirSync(at('node_modules'), { recursive: true })
     await changed(words, () => {
       rmSync(at('node_modules'), { recursive: true, force: true })
       put('node_modules/cordon/package.json', '{"name":"cordon","version":"0.0.1"}')
       put('node_modules/cordon/bin/cordon.js', 'own\n')
+      put('node_modules/other', 'other\n')
     })
+    expect(readFileSync(at('node_modules/other'), 'utf8')).toBe('changed\n')
     expect(served(['--read', './**', '--', 'cat', at('node_modules/cordon/bin/cordon.js')]).stdout).toBe('own\n')
   })
 

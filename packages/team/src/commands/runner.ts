@@ -60,7 +60,7 @@ export const runner = async ({ given, environment, startedAs }: CommandLine): Pr
   for (const { definition } of tools)
     refuseOwnProgram(
       resolvePolicy(definition.policy, { ...places, kind: 'process' }),
-      startedAs,
+      { startedAs },
       'install Cordon outside of the folders that tools may write: npm install -g cordon',
     )
   const tell = (news: RunnerNews): void => {

@@ -8,7 +8,7 @@ import type { Paint } from '../../line/text/console-text.js'
 import { renderFacts } from '../../line/text/table-text.js'
 import { parseSpan } from '../../line/text/time-words.js'
 import { renderDuration } from '../../line/text/usage-text.js'
-import { askHost } from '../../host/ask-host.js'
+import { askHost, askOthers } from '../../host/ask-host.js'
 import type { HostState } from '../../host/host-state.js'
 import { ownFront } from '../../host/own-front.js'
 import { serveHost } from '../../host/serve-host.js'
@@ -30,16 +30,21 @@ export const host = async ({ given: { rest, switches, values }, environment }: C
       return (await serveHost({ build, idleMs })) ? 0 : 1
     }
     case 'status': {
-      const state = await askHost(build, 'status')
+      const [state, others] = await Promise.all([askHost(build, 'status'), askOthers(build, 'status')])
       writeText(
         STDOUT,
-        switches.has('json') ? jsonLine(state ?? null) : stateText(state, paintFor(STDOUT, environment)),
+        switches.has('json') ? jsonLine(state ?? null) : stateText(state, others, paintFor(STDOUT, environment)),
       )
       return state === undefined ? 1 : 0
     }
     case 'stop': {
-      const state = await askHost(build, 'stop')
-      writeText(STDOUT, state === undefined ? 'No host is running.\n' : `The host ${String(state.pid)} has ended.\n`)
+      const own = await askHost(build, 'stop')
+      const others = switches.has('all') ? await askOthers(build, 'stop') : []
+      const ended = [...(own === undefined ? [] : [own]), ...others]
+      writeText(
+        STDOUT,
+        ended.map(({ pid }) => `The host ${String(pid)} has ended.\n`).join('') || 'No host is running.\n',
+      )
       return 0
     }
     default:
@@ -49,19 +54,24 @@ export const host = async ({ given: { rest, switches, values }, environment }: C
 
 const INSTALL = 'npm rebuild cordon'
 
-const stateText = (state: HostState | undefined, paint: Paint): string =>
-  state === undefined
-    ? 'No host is running. The next cordon run starts one.\n'
-    : renderFacts(
-        [
-          ['process', String(state.pid)],
-          ['running', renderDuration(state.aliveMs)],
-          ['served', `${String(state.served)} commands, ${String(state.serving)} now`],
-          ['passed on', `${String(state.refused)} commands, each to a process of its own`],
-          ['last one', state.refusedBecause],
-          ['memory', `${String(Math.round(state.memoryBytes / 1e6))} MB`],
-        ],
-        paint,
-      )
-        .map((line) => `${line}\n`)
-        .join('')
+const stateText = (state: HostState | undefined, others: readonly HostState[], paint: Paint): string => {
+  const own =
+    state === undefined
+      ? ['No host is running. The next cordon run starts one.']
+      : renderFacts(
+          [
+            ['process', String(state.pid)],
+            ['running', renderDuration(state.aliveMs)],
+            ['served', `${String(state.served)} commands, ${String(state.serving)} now`],
+            ['passed on', `${String(state.refused)} commands, each to a process of its own`],
+            ['last one', state.refusedBecause],
+            ['memory', megabytes(state)],
+          ],
+          paint,
+        )
+  const more = others.map((other) => `Another installation has the host ${String(other.pid)} (${megabytes(other)}).`)
+  const stop = others.length === 0 ? [] : ['To end all: cordon host stop --all']
+  return [...own, ...more, ...stop, ''].join('\n')
+}
+
+const megabytes = ({ memoryBytes }: HostState): string => `${String(Math.round(memoryBytes / 1e6))} MB`

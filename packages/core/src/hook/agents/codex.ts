@@ -1,5 +1,5 @@
 // Codex: https://developers.openai.com/codex/hooks
-import { readFileSync, statSync } from 'node:fs'
+import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs'
 
 import type { JsonObject } from '../../gate/index.js'
 import { isMapping } from '../../shapes/index.js'
@@ -95,8 +95,15 @@ const turnOf = (message: JsonObject): JsonObject | undefined => {
 }
 
 const readTranscript = (path: string): Buffer => {
-  if (statSync(path).size > LONGEST_TRANSCRIPT) throw unreadable(NAME, 'names a transcript that is too long')
-  return readFileSync(path)
+  const descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
+  try {
+    const status = fstatSync(descriptor)
+    if (!status.isFile()) throw unreadable(NAME, 'names a transcript that is no file')
+    if (status.size > LONGEST_TRANSCRIPT) throw unreadable(NAME, 'names a transcript that is too long')
+    return readFileSync(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
 }
 
 const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined)

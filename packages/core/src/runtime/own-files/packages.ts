@@ -1,6 +1,6 @@
 // The packages that a package loads, found as Node finds them. Nothing is looked at twice: a start looks at a hundred.
 import { createRequire } from 'node:module'
-import { basename, dirname, join } from 'node:path'
+import { basename, delimiter, dirname, join, resolve } from 'node:path'
 
 import { bug } from '../../errors/index.js'
 import {
@@ -47,7 +47,11 @@ export interface InstalledPackage {
 }
 
 /** A package with everything that it loads, each folder once. `needed`: without the packages that are optional. */
-export const packagesFrom = (folder: string, which: 'needed' | 'all' = 'all'): readonly InstalledPackage[] => {
+export const packagesFrom = (
+  folder: string,
+  which: 'needed' | 'all' = 'all',
+  lastFolders: readonly string[] = ownLastFolders(),
+): readonly InstalledPackage[] => {
   const known = new Map<string, InstalledPackage>()
   let followed = 0
   const manifestAt = remembered((at) => (jsonOfFile(join(at, 'package.json')) ?? {}) as Manifest)
@@ -66,7 +70,7 @@ export const packagesFrom = (folder: string, which: 'needed' | 'all' = 'all'): r
       if (followed > MOST_NEEDS[which]) break
       const at = folders.findIndex((modules) => placeAt(join(modules, needed)) !== undefined)
       const place = at < 0 ? undefined : placeAt(join(folders[at] ?? '/', needed))
-      const passed = at < 0 ? [...folders, ...foldersOfUser()] : folders.slice(0, at)
+      const passed = at < 0 ? [...folders, ...lastFolders] : folders.slice(0, at)
       // Nothing can be made in a package itself.
       const open = isClosed ? passed.filter((modules) => dirname(modules) !== real) : passed
       const places = open.map((modules) => placeAt(modules)?.real ?? modules)
@@ -93,8 +97,17 @@ export const packagesFrom = (folder: string, which: 'needed' | 'all' = 'all'): r
   return [...known.values()]
 }
 
-/** Where `require` looks last, such as `~/.node_modules`. */
-const foldersOfUser = (): readonly string[] =>
+type Variables = Readonly<Record<string, string | undefined>>
+
+/** Where `require` looks last in a process with these variables, as Node finds it when it starts. */
+export const lastFoldersOf = ({ HOME: home = '', NODE_PATH: named = '' }: Variables): readonly string[] => [
+  ...named.split(delimiter).filter((folder) => folder !== ''),
+  ...(home === '' ? [] : ['.node_modules', '.node_libraries'].map((name) => resolve(home, name))),
+  resolve(process.execPath, '../../lib/node'),
+]
+
+/** The same for this process. */
+const ownLastFolders = (): readonly string[] =>
   (createRequire(import.meta.url).resolve.paths('cordon') ?? []).filter((folder) => basename(folder) !== 'node_modules')
 
 const filesBeside = (modules: string, name: string): readonly string[] =>

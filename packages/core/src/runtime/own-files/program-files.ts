@@ -33,6 +33,8 @@ export interface StartedProgram {
   readonly startedAs?: string | undefined
   /** A project, whose own package `npx` would start. */
   readonly workspace?: string | undefined
+  /** Where its `require` looks last (default: that of this process). */
+  readonly lastFolders?: readonly string[]
 }
 
 interface Program {
@@ -56,7 +58,7 @@ export const programFiles = ({ write }: Pick<Boundary, 'write'>, started: Starte
   const isReached = (path: AbsolutePath): boolean =>
     bases.some((base) => isWithinPath(path, base) || isWithinPath(base, path))
   const packages = program.areas.some(isReached)
-    ? filesOfProgram.recall(key, () => filesOfPackages(program.folders))
+    ? filesOfProgram.recall(key, () => filesOfPackages(program.folders, started.lastFolders))
     : []
   return withoutRepeats([...packages, ...program.names]).filter(({ path }) => isReached(path as AbsolutePath))
 }
@@ -65,12 +67,8 @@ export const programFiles = ({ write }: Pick<Boundary, 'write'>, started: Starte
  * Throws if a tool could change what this process runs from. For programs that others start again and again: a hook,
  * a gateway, a runner.
  */
-export const refuseOwnProgram = (
-  boundary: Pick<Boundary, 'write'>,
-  startedAs: string | undefined,
-  fix: string,
-): void => {
-  const files = programFiles(boundary, { startedAs })
+export const refuseOwnProgram = (boundary: Pick<Boundary, 'write'>, started: StartedProgram, fix: string): void => {
+  const files = programFiles(boundary, started)
   for (const { negated, base, text } of boundary.write) {
     const real = futurePathOf(base)
     const inside = negated
@@ -116,8 +114,8 @@ const foldersOf = ({ workspace }: StartedProgram): readonly string[] => {
   return [...new Set([PACKAGE_FOLDER, ...(found === undefined ? [] : [realpathSync(found)])])]
 }
 
-const filesOfPackages = (cores: readonly string[]): readonly OwnFile[] => {
-  const packages = cores.flatMap((folder) => packagesFrom(folder))
+const filesOfPackages = (cores: readonly string[], lastFolders?: readonly string[]): readonly OwnFile[] => {
+  const packages = cores.flatMap((folder) => packagesFrom(folder, 'all', lastFolders))
   const objects = packages.flatMap(({ name, folder }) =>
     isCheckout(name, folder) ? PARTS_OF_CHECKOUT.map((part) => join(folder, part)) : [folder],
   )

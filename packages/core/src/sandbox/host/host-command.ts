@@ -1,5 +1,7 @@
 import { spawn } from 'node:child_process'
 
+import { findLauncher } from './launcher.js'
+
 export type HostCommandOutcome =
   | { readonly kind: 'exited'; readonly status: number; readonly output: Buffer }
   | { readonly kind: 'failed'; readonly problem: string }
@@ -55,11 +57,11 @@ export const runOnHost = (
   })
 
 /**
- * Starts a program that outlives this process, with nothing of it: no variable, no folder, no stream, and in a session
- * of its own.
+ * Starts a program that outlives this process, with nothing of it: no variable, folder, stream, limit or umask, and in
+ * a session of its own. Nothing is started where a limit cannot be left behind (native/front/alone.c).
  */
-export const startAlone = ([program = '', ...words]: readonly string[]): void => {
-  spawn(program, words, { cwd: '/', env: {}, stdio: 'ignore', detached: true })
+export const startAlone = (words: readonly string[]): void => {
+  spawn(findLauncher(), ['alone', ...words], { cwd: '/', env: {}, stdio: 'ignore', detached: true })
     .on('error', () => undefined)
     .unref()
 }

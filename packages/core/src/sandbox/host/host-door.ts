@@ -40,8 +40,8 @@ export const openHostDoor = (build: string, { onVisitor, receive }: AtDoor): Pro
     })
   })
   door.on('message', (message, handle) => {
-    const { pid, purpose } = isMapping(message) ? message : {}
     if (!(handle instanceof Socket)) return
+    const { pid, purpose } = isMapping(message) && !('cordon' in message) ? message : {}
     if (typeof pid !== 'number' || typeof purpose !== 'string') {
       receive(message, handle)
       return

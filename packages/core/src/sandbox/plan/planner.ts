@@ -1,4 +1,7 @@
-import { areChangesNoticed, createMemory } from '../../platform/index.js'
+import { createHash } from 'node:crypto'
+
+import { fail } from '../../errors/index.js'
+import { NotOrdinary, areChangesNoticed, createMemory } from '../../platform/index.js'
 import type { Boundary } from '../../policy/index.js'
 
 import { FORM_HAS } from './host-facts.js'
@@ -28,8 +31,7 @@ const MOST_REMEMBERED = 256
 export const createPlanner = (host: HostFacts): Planner => {
   const views = createMemory<SystemView>(MOST_REMEMBERED)
   const remembered = createMemory<PlannedCell>(MOST_REMEMBERED)
-  const identities = new WeakMap<object, number>()
-  let lastIdentity = 0
+  const identities = new WeakMap<object, string>()
 
   const viewOf = (boundary: Boundary): SystemView => {
     const key = JSON.stringify(
@@ -39,13 +41,13 @@ export const createPlanner = (host: HostFacts): Planner => {
     )
     return views.recall(key, () => viewPresets(boundary))
   }
-  /** Parts of a boundary never change, so the same parts make the same boundary. */
-  const identityOf = (part: object): number => {
+  /** Parts of a boundary never change, and say everything about themselves as text. */
+  const identityOf = (part: object): string => {
     const known = identities.get(part)
     if (known !== undefined) return known
-    lastIdentity += 1
-    identities.set(part, lastIdentity)
-    return lastIdentity
+    const identity = createHash('sha256').update(JSON.stringify(part)).digest('base64')
+    identities.set(part, identity)
+    return identity
   }
   // Made of all other parts, so that a new part of a request or a boundary is in the key too.
   const keyOf = ({ boundary, hostEnvironment, ...request }: CellRequest, sealed: readonly RealObject[]): string => {
@@ -68,9 +70,25 @@ export const createPlanner = (host: HostFacts): Planner => {
     plan: (request, sealed) => {
       if (!areChangesNoticed() && dependsOnContents(request, sealed)) return planNow(request, sealed)
       const made: { now?: PlannedCell } = {}
-      const planned = remembered.recall(keyOf(request, sealed), () => (made.now = planNow(request, sealed)))
+      const planned = ordinary(() =>
+        remembered.recall(keyOf(request, sealed), () => (made.now = planNow(request, sealed))),
+      )
       return planned === made.now ? planned : planAgain(planned)
     },
+  }
+}
+
+/** The local host looks for such paths before it decides, so that another process serves the run. */
+const ordinary = <Value>(plan: () => Value): Value => {
+  try {
+    return plan()
+  } catch (error) {
+    if (!(error instanceof NotOrdinary)) throw error
+    throw fail(
+      'plan-rejected',
+      { problem: 'one of its paths leads through /proc, and means something else in each process' },
+      error,
+    )
   }
 }
 

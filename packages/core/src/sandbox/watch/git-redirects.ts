@@ -1,11 +1,10 @@
 // The places to which a repository redirects git: another folder of hooks, another configuration, another repository. A
 // tool that can write there does not need `.git/hooks`, so they are sealed too.
-import { readFileSync, statSync } from 'node:fs'
-import { homedir } from 'node:os'
+import { statSync } from 'node:fs'
 import { basename, dirname, resolve } from 'node:path'
 
 import { fail } from '../../errors/index.js'
-import { ifSeen } from '../../platform/index.js'
+import { ifSeen, readOrdinaryFile } from '../../platform/index.js'
 import type { AbsolutePath } from '../../policy/index.js'
 import { PROTECTED_NAMES, parentOf } from '../../policy/index.js'
 
@@ -25,13 +24,17 @@ interface Redirected {
   readonly missing: readonly AbsolutePath[]
 }
 
-/** `found`: protected names in write roots. The repositories around the roots count as well. */
-export const redirectsOf = (found: readonly FoundObject[], roots: readonly AbsolutePath[]): Redirected => {
+/** `found`: protected names in write roots. The repositories around the roots count as well. `home`: for `~`. */
+export const redirectsOf = (
+  found: readonly FoundObject[],
+  roots: readonly AbsolutePath[],
+  home: string,
+): Redirected => {
   const inside = found
     .filter(({ path }) => path.endsWith('/.git') || path.endsWith('/.git/config'))
     .map(({ path }) => (basename(path) === '.git' ? path : parentOf(path)))
   const entries = new Set<AbsolutePath>([...inside, ...roots.flatMap(repositoryAround)])
-  const paths = new Set([...entries].flatMap((entry) => redirectedBy(entry) as readonly AbsolutePath[]))
+  const paths = new Set([...entries].flatMap((entry) => redirectedBy(entry, home) as readonly AbsolutePath[]))
   const real = [...paths].map((path) => ({ path, place: realPathOf(path) }))
   return {
     places: real.flatMap(({ place }) => (place === undefined ? [] : realObjectAt(place))),
@@ -47,7 +50,7 @@ const rememberRead = <Value>(parse: (text: string) => Value, nothing: Value): ((
     const known = remembered.get(file)
     if (state === undefined) return nothing
     if (known?.state === state) return known.value
-    const value = parse(ifSeen(() => readFileSync(pathFor(file), 'utf8')) ?? '')
+    const value = parse(ifSeen(() => readOrdinaryFile(pathFor(file))) ?? '')
     if (remembered.size >= MOST_REMEMBERED) remembered.clear()
     remembered.set(file, { state, value })
     return value
@@ -85,7 +88,7 @@ const PARTS = PROTECTED_NAMES.filter(({ name }) => name.startsWith('.git/')).map
 )
 
 /** `entry`: a `.git`, which is the repository, a file that names it, or a link to one of these. */
-const redirectedBy = (entry: AbsolutePath): readonly string[] => {
+const redirectedBy = (entry: AbsolutePath, home: string): readonly string[] => {
   const tree = parentOf(entry)
   const named = /^gitdir: (.+)/.exec(textIn(entry))?.[1]?.trimEnd()
   const repository = named === undefined ? entry : resolve(tree, named)
@@ -97,21 +100,25 @@ const redirectedBy = (entry: AbsolutePath): readonly string[] => {
       ? []
       : repositories.flatMap((folder) => PARTS.map((part) => `${folder}/${part}`))
   const configs = repositories.flatMap((folder) => [`${folder}/config`, `${folder}/config.worktree`])
-  return [...parts, ...configs.flatMap((config) => namedByConfig(config, [tree, repository], DEEPEST_INCLUDE))]
+  return [...parts, ...configs.flatMap((config) => namedByConfig(config, [tree, repository], home, DEEPEST_INCLUDE))]
 }
 
 /**
  * Hooks are named relative to the work tree or, by mistake, to the repository. Included files are named relative to the
  * including file.
  */
-const namedByConfig = (config: string, folders: readonly string[], depth: number): readonly string[] =>
+const namedByConfig = (config: string, folders: readonly string[], home: string, depth: number): readonly string[] =>
   redirectionsOf(config).flatMap(({ section, value }) => {
-    if (section === 'core') return folders.map((folder) => from(folder, value))
-    const included = from(dirname(config), value)
-    return depth === 0 ? [included] : [included, ...namedByConfig(included, folders, depth - 1)]
+    if (section === 'core') return folders.map((folder) => from(folder, value, home))
+    const included = from(dirname(config), value, home)
+    return depth === 0 ? [included] : [included, ...namedByConfig(included, folders, home, depth - 1)]
   })
 
-const from = (folder: string, value: string): string => resolve(folder, value.replace(/^~(?=\/|$)/, homedir()))
+const from = (folder: string, value: string, home: string): string =>
+  resolve(
+    folder,
+    value.replace(/^~(?=\/|$)/, () => home),
+  )
 
 type Setting = Readonly<Record<'section' | 'key' | 'value', string>>
 

@@ -1,4 +1,5 @@
 // The watch over the write roots of one call: which protected names to seal, and what appears while the tool runs.
+import { homedir } from 'node:os'
 import { basename } from 'node:path'
 
 import { CordonError, fail } from '../../errors/index.js'
@@ -47,7 +48,10 @@ const NO_PATROL: CallPatrol = {
 }
 
 interface Patrols {
-  readonly begin: (settings: Pick<CellSettings, 'boundary' | 'names'>, onAppearance: () => void) => Promise<CallPatrol>
+  readonly begin: (
+    settings: Pick<CellSettings, 'boundary' | 'names' | 'hostEnvironment'>,
+    onAppearance: () => void,
+  ) => Promise<CallPatrol>
   readonly close: () => void
 }
 
@@ -55,17 +59,23 @@ interface Patrols {
 export const createPatrols = (launcher: string): Patrols => {
   let watcher: Watcher | undefined
   return {
-    begin: async ({ boundary, names }, onAppearance) => {
+    begin: async ({ boundary, names, hostEnvironment }, onAppearance) => {
       const carved = [...boundary.read, ...boundary.write].some(({ negated }) => negated)
       if (!carved && (boundary.write.length === 0 || names === 'free')) return NO_PATROL
       if (watcher?.isAlive() !== true) watcher = startWatcher(launcher)
-      return beginPatrol(watcher, boundary, onAppearance)
+      // A local host serves users of git with other homes than its own.
+      return beginPatrol(watcher, boundary, hostEnvironment?.['HOME'] ?? homedir(), onAppearance)
     },
     close: () => watcher?.close(),
   }
 }
 
-const beginPatrol = async (watcher: Watcher, boundary: Boundary, onAppearance: () => void): Promise<CallPatrol> => {
+const beginPatrol = async (
+  watcher: Watcher,
+  boundary: Boundary,
+  home: string,
+  onAppearance: () => void,
+): Promise<CallPatrol> => {
   const real = realBoundary(boundary)
   // First, so that the watcher does not walk a root that is refused, such as the whole file system.
   for (const { base, text } of plainGrants(real)) refuseUngrantable(base, 'write', text)
@@ -84,7 +94,7 @@ const beginPatrol = async (watcher: Watcher, boundary: Boundary, onAppearance: (
   const files = writeFiles(real, folders)
   const linked = patrols.map((patrol) => patrol.links).join()
   const redirectedIn = (found: readonly FoundObject[]) => {
-    const { places, missing } = redirectsOf(found, folders)
+    const { places, missing } = redirectsOf(found, folders, home)
     return {
       places: places.filter(({ path }) => isBelow(folders, path)),
       missing: missing.filter((path) => isBelow(folders, path)),
