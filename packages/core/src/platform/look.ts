@@ -1,5 +1,6 @@
 // Lookups in the file system, as `node:fs` has them, and memories of what was found by them. The local host serves
-// callers for hours, so it notices changes: each lookup leaves a stamp. A memory is valid while its stamps are the same.
+// callers for hours, so it notices changes: each lookup leaves a stamp. A memory is valid while its stamps are
+// unchanged.
 import * as fs from 'node:fs'
 import type { PathLike, Stats } from 'node:fs'
 
