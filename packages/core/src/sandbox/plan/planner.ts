@@ -45,7 +45,7 @@ export const createPlanner = (host: HostFacts): Planner => {
   const identityOf = (part: object): string => {
     const known = identities.get(part)
     if (known !== undefined) return known
-    const identity = createHash('sha256').update(JSON.stringify(part)).digest('base64')
+    const identity = createHash('sha256').update(JSON.stringify(part, withAddresses)).digest('base64')
     identities.set(part, identity)
     return identity
   }
@@ -77,6 +77,9 @@ export const createPlanner = (host: HostFacts): Planner => {
     },
   }
 }
+
+/** Addresses are large numbers, which JSON does not have. */
+const withAddresses = (_: string, value: unknown): unknown => (typeof value === 'bigint' ? `${String(value)}n` : value)
 
 /** The local host looks for such paths before it decides, so that another process serves the run. */
 const ordinary = <Value>(plan: () => Value): Value => {
