@@ -36,9 +36,13 @@ export const withCopyFor = async (user, checkout, use) => {
     // Reports of the user's run.
     mkdirSync(join(folder, 'build'), { recursive: true })
     const owned = spawnSync('chown', ['-R', `${user.uid}:${user.gid}`, folder], { stdio: 'inherit' })
-    if (copied.status !== 0 || owned.status !== 0)
+    const node = nodeFor(user, folder)
+    // The native cordon knows the place for which it was made.
+    const front = join(folder, 'packages/core/scripts/write-front.mjs')
+    const made = spawnSync(node, [front], { uid: user.uid, gid: user.gid, cwd: folder, stdio: 'inherit' })
+    if ([copied, owned, made].some(({ status }) => status !== 0))
       throw new Error(`the checkout could not be copied for the user ${user.name}`)
-    return await use(folder, nodeFor(user, folder))
+    return await use(folder, node)
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
