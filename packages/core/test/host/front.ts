@@ -1,7 +1,7 @@
 // Starts the native `cordon`, and knows its local host, which all tests of one user share.
 import { spawn, spawnSync } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, readdirSync, realpathSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, readdirSync, realpathSync, rmSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -95,5 +95,6 @@ export const servedOf = (work: () => void): number => {
 export const socketNow = (): string => {
   const build = readFileSync(`${FRONT}.front`, 'utf8').split('\n')[0] ?? ''
   const paths = hostFolders().map((folder) => join(folder, build))
-  return paths.find((path) => existsSync(path)) ?? paths.find((path) => existsSync(dirname(path))) ?? ''
+  const isOwn = (folder: string): boolean => statSync(folder, { throwIfNoEntry: false })?.uid === process.geteuid?.()
+  return paths.find((path) => existsSync(path)) ?? paths.find((path) => isOwn(dirname(path))) ?? ''
 }
