@@ -40,7 +40,8 @@ export const reasonInVariables = (environment: Environment): Reason => {
   if (!isAbsolute(valueOf('HOME'))) return 'HOME is not an absolute path'
   const log = auditPathOf(environment, valueOf('HOME'))
   const places = Object.entries(environment).flatMap(([name, text = '']) => (PLACES.test(name) ? text.split(':') : []))
-  if ([...places, log].some((path) => isAbsolute(path) && leadsThroughProcess(path))) return THROUGH_PROC
+  const links = new Map<string, string | null>()
+  if ([...places, log].some((path) => isAbsolute(path) && leadsThroughProcess(path, links))) return THROUGH_PROC
   const found =
     PATHS.find((name) => !isClear(valueOf(name).replace(/^unix:(?=\/)/, ''))) ??
     TEMPORARY.find((name) => !['', '/tmp', '/tmp/'].includes(valueOf(name)))
@@ -54,7 +55,9 @@ export const reasonInRun = async (prepared: PreparedRun, sandbox: Sandbox, pid: 
   const { memory, processes, output } = boundary.limits
   if (output !== undefined) return 'its output is limited'
   const bases = [...boundary.read, ...boundary.write].map(({ base }) => base)
-  if ([...bases, order.cwd].some((path) => leadsThroughProcess(path))) return THROUGH_PROC
+  // Grants share most of their folders, so each link is read once.
+  const links = new Map<string, string | null>()
+  if ([...bases, order.cwd].some((path) => leadsThroughProcess(path, links))) return THROUGH_PROC
   // The cgroup of the call would be made beside that of this host.
   if ((memory !== undefined || processes !== undefined) && cgroupOf(pid) !== cgroupOf('self'))
     return 'its limits are counted in another cgroup'
