@@ -106,9 +106,11 @@ int run_front(int argc, char **argv)
 	int status = ask_host(installed.build, message, argc, argv);
 	if (status != NOT_SERVED)
 		return status;
-	signal(SIGPIPE, SIG_DFL);
-	/* It was read once. */
-	if (message >= 0 && (lseek(message, 0, SEEK_SET) < 0 || dup2(message, STDIN_FILENO) < 0))
-		return EXIT_REFUSED;
+	if (message >= 0) {
+		signal(SIGPIPE, SIG_DFL);
+		/* It was read once. */
+		if (lseek(message, 0, SEEK_SET) < 0 || dup2(message, STDIN_FILENO) < 0)
+			return EXIT_REFUSED;
+	}
 	return run_node(&installed, argc, argv);
 }

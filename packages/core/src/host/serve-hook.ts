@@ -13,7 +13,7 @@ export const serveHook = async (front: Front, seat: HookSeat): Promise<void> => 
   const given = parseScattered(words.slice(1), HOOK_HELP, 'cordon hook')
   const [name = '', ...more] = given.rest
   const agent = given.switches.has('help') || more.length > 0 ? undefined : await agentNamed(name)
-  if (agent === undefined) throw new NotServed('it is no message of an agent')
+  if (agent === undefined) throw new NotServed('its words name no agent')
   const { stdout, stderr, status } = await answerMessage(agent, { ...caller, given }, front.message, seat)
   if (stderr !== '') front.write(STDERR, stderr)
   if (stdout !== '') front.write(STDOUT, stdout)

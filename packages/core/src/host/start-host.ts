@@ -1,12 +1,11 @@
 // Starts the local host for the next command, after one that it would have made faster.
-import { textOfFile } from '../platform/index.js'
+import { ownFront, textOfFile } from '../platform/index.js'
 import { startAlone } from '../sandbox/index.js'
 
 import type { Environment } from '../line/arguments.js'
 import { STDERR, oneLine, writeText } from '../line/text/console-text.js'
 import { parseSpan } from '../line/text/time-words.js'
 import { isServed } from './ask-host.js'
-import { ownFront } from './own-front.js'
 
 /** With nothing of the caller. If another one began to serve meanwhile, the new one ends. */
 export const startHost = async ({ CORDON_HOST: wanted }: Environment): Promise<void> => {

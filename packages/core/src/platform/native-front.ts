@@ -3,8 +3,9 @@
 import { isAbsolute, join, normalize } from 'node:path'
 
 import { ifSeen, readOrdinaryFile } from './at-path.js'
+import { PACKAGE_FOLDER } from './folders.js'
 
-export interface NativeFront {
+interface NativeFront {
   readonly program: string
   /** Names the host of exactly this Cordon. */
   readonly build: string
@@ -26,3 +27,6 @@ export const frontsIn = (packageFolder: string): readonly NativeFront[] =>
     if (!isAbsolute(node) || normalize(node) !== node || text.includes('\0')) return []
     return [{ program, build, node, script, isMoved: script !== join(packageFolder, 'bin', 'cordon.js') }]
   })
+
+/** Of this installation. Undefined if it has none that is in its place. */
+export const ownFront = (): NativeFront | undefined => frontsIn(PACKAGE_FOLDER).find(({ isMoved }) => !isMoved)

@@ -106,7 +106,7 @@ const openSandboxAs = async (
     const { connection } = connect(request)
     // If it breaks before it is used, another one is opened.
     connection.on('error', () => undefined)
-    connection.write(encodeFrame(TO_CELL.headStart, Buffer.from(network)))
+    connection.write(headStartFrame(network, 'framed'))
     return connection
   }
   const backends = await openBackends(backend, options.form ?? 'auto', host, {
@@ -248,7 +248,7 @@ const openSandboxAs = async (
       const network = headStartOf({ ...settings, form }, chosen)
       return network === undefined || Object.values(stdio).some((stream) => stream !== 'direct')
         ? undefined
-        : encodeFrame(TO_CELL.headStart, Buffer.from(`${network} direct`))
+        : headStartFrame(network, 'direct')
     },
     receive: doors.receive,
     warm: (settings) =>
@@ -278,6 +278,9 @@ const walledCell = ({ plan, wallSteps }: PlannedCell): WalledCell => ({
 })
 
 const NO_CELL = Promise.resolve(undefined)
+
+const headStartFrame = (network: 'none' | 'all', streams: 'framed' | 'direct'): Buffer =>
+  encodeFrame(TO_CELL.headStart, Buffer.from(streams === 'direct' ? `${network} direct` : network))
 
 /** One call: what its cell is built for, and how it is run there. */
 interface Job {

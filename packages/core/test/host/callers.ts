@@ -99,7 +99,7 @@ const tests = (): void => {
     await expect.poll(() => servedOf(() => place.run(['run', '--', 'true']))).toBe(1)
   })
 
-  test('whose host is told to stop hears so, and its end is recorded', async () => {
+  test('whose host is stopped hears so, and its end is recorded', async () => {
     await hostStarted(place)
     const mark = `94${String(process.pid)}2`
     const running = place.start(['run', '--', 'sleep', mark])

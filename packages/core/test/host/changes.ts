@@ -1,27 +1,11 @@
 // What the local host remembers is never older than the files: a change between two served runs counts in the second.
-import {
-  chmodSync,
-  mkdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  symlinkSync,
-  unlinkSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs'
-import { dirname, join } from 'node:path'
-
+import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, unlinkSync, utimesSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 
 import { frontPlace, servedOf } from './front.js'
 
 const place = frontPlace()
-const at = (name: string): string => join(place.folder, name)
-const put = (name: string, text: string): void => {
-  mkdirSync(dirname(at(name)), { recursive: true })
-  writeFileSync(at(name), text)
-}
+const { at, put } = place
 
 /** Long enough for the memory to trust its stamps. */
 const settled = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 120))

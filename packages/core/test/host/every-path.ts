@@ -20,11 +20,7 @@ import { CORDON } from '../cli/cordon.js'
 import { frontPlace, hostStarted, servedOf } from './front.js'
 
 const place = frontPlace()
-const at = (name: string): string => join(place.folder, name)
-const put = (name: string, text: string): void => {
-  mkdirSync(dirname(at(name)), { recursive: true })
-  writeFileSync(at(name), text)
-}
+const { at, put } = place
 
 /** In the file of the other tests of the host: it is one process, and others stop it. */
 export const testEveryPath = (): void => {

@@ -1,7 +1,17 @@
 // Starts the native `cordon`, and knows its local host, which all tests of one user share.
 import { spawn, spawnSync } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, readdirSync, realpathSync, rmSync, statSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -25,6 +35,10 @@ interface FrontPlace {
   /** The folder in which it is called. */
   readonly folder: string
   readonly environment: Variables
+  /** The path of something in the folder. */
+  readonly at: (name: string) => string
+  /** Writes a file in the folder. */
+  readonly put: (name: string, text: string) => void
   readonly run: (words: readonly string[], more?: Variables, around?: readonly string[]) => Ran
   readonly start: (words: readonly string[], more?: Variables) => ChildProcess
   /** The events of its audit log. */
@@ -37,9 +51,15 @@ export const frontPlace = (): FrontPlace => {
     rmSync(root, { recursive: true, force: true })
   })
   const environment = { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: root, LANG: 'C.UTF-8' }
+  const at = (name: string): string => join(root, name)
   return {
     folder: root,
     environment,
+    at,
+    put: (name, text) => {
+      mkdirSync(dirname(at(name)), { recursive: true })
+      writeFileSync(at(name), text)
+    },
     run: (words, more = {}, around = []) => {
       const [program = FRONT, ...rest] = [...around, FRONT, ...words]
       const { status, stdout, stderr } = spawnSync(program, rest, {

@@ -214,7 +214,7 @@ describe('what ends early', () => {
     await hostStarted(place)
   })
 
-  test('a host that is told to stop ends, and another one is started', async () => {
+  test('a host that is stopped ends, and another one is started', async () => {
     const { pid } = await hostStarted(place)
     expect(place.run(['host', 'stop']).status).toBe(0)
     expect(existsSync(`/proc/${String(pid)}`)).toBe(false)

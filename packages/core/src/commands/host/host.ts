@@ -1,5 +1,6 @@
 // `cordon host`: the process that keeps `cordon run` fast.
 import { fail } from '../../errors/index.js'
+import { ownFront } from '../../platform/index.js'
 
 import { unknownAction, usage } from '../../line/arguments.js'
 import type { CommandLine } from '../../line/caller.js'
@@ -10,7 +11,6 @@ import { parseSpan } from '../../line/text/time-words.js'
 import { renderDuration } from '../../line/text/usage-text.js'
 import { askHost, askOthers } from '../../host/ask-host.js'
 import type { HostState } from '../../host/host-state.js'
-import { ownFront } from '../../host/own-front.js'
 import { serveHost } from '../../host/serve-host.js'
 
 const COMMAND = 'cordon host'
