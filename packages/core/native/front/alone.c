@@ -1,24 +1,53 @@
 /*
- * The beginning of a local host. The limits of the command that starts it would be those of everybody whom it serves
- * later. Where they cannot be left behind there is no host, and every run has its own process.
+ * The beginning of a local host. The limits and the scheduling of the command that starts it would be those of
+ * everybody whom it serves later. Where limits cannot be left behind there is no host, and every run has its own
+ * process.
  */
 #include "front/alone.h"
 #include "wire/report.h"
+#include "wire/frames.h"
 
+#include <sched.h>
+#include <sys/personality.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 
-static const int SPARED[] = { RLIMIT_FSIZE, RLIMIT_CPU, RLIMIT_AS, RLIMIT_DATA, RLIMIT_NOFILE };
-#define ENOUGH_FILES 1024
+/* The least that a host needs of each. */
+static const struct {
+	int resource;
+	rlim_t least;
+} SPARED[] = {
+	{ RLIMIT_FSIZE, RLIM_INFINITY }, { RLIMIT_CPU, RLIM_INFINITY }, { RLIMIT_AS, RLIM_INFINITY },
+	{ RLIMIT_DATA, RLIM_INFINITY },	 { RLIMIT_NOFILE, 1024 },	{ RLIMIT_NPROC, 1024 },
+	{ RLIMIT_SIGPENDING, 128 },	 { RLIMIT_MEMLOCK, 0 },		{ RLIMIT_STACK, 8 << 20 },
+};
 
-static bool leave_limit(int resource)
+static bool leave_limit(int resource, rlim_t least)
 {
 	struct rlimit limit;
 
-	if (getrlimit(resource, &limit) < 0)
+	if (getrlimit(resource, &limit) < 0 || limit.rlim_max < least)
 		return false;
-	limit.rlim_cur = limit.rlim_max;
-	return setrlimit(resource, &limit) == 0 &&
-	       (resource == RLIMIT_NOFILE ? limit.rlim_max >= ENOUGH_FILES : limit.rlim_max == RLIM_INFINITY);
+	/* With a stack without end the addresses of all libraries would be easier to guess. */
+	limit.rlim_cur = resource == RLIMIT_STACK ? least : limit.rlim_max;
+	return setrlimit(resource, &limit) == 0;
+}
+
+/* What makes a process slow, or its memory easy to predict. Where it is not allowed, a host is only slower. */
+static void leave_scheduling(void)
+{
+	struct sched_param ordinary = { 0 };
+	cpu_set_t all;
+
+	sched_setscheduler(0, SCHED_OTHER, &ordinary);
+	memset(&all, 0xff, sizeof all);
+	sched_setaffinity(0, sizeof all, &all);
+	syscall(SYS_ioprio_set, 1 /* one process */, 0, 0);
+	prctl(PR_SET_TIMERSLACK, 0);
+	personality(PER_LINUX);
+	int score = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+	if (score >= 0)
+		write_fully(score, "0", 1);
 }
 
 int run_alone(char **words)
@@ -27,11 +56,12 @@ int run_alone(char **words)
 	char *const variables[] = { NULL };
 
 	for (size_t i = 0; i < COUNT_OF(SPARED); i++)
-		if (!leave_limit(SPARED[i]))
+		if (!leave_limit(SPARED[i].resource, SPARED[i].least))
 			return EXIT_REFUSED;
 	errno = 0;
 	if (getpriority(PRIO_PROCESS, 0) > 0 && setpriority(PRIO_PROCESS, 0, 0) < 0)
 		return EXIT_REFUSED;
+	leave_scheduling();
 	/* It has credentials of those whom it serves in memory. */
 	setrlimit(RLIMIT_CORE, &none);
 	umask(077);

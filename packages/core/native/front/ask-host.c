@@ -146,7 +146,7 @@ static bool obey(struct front *front, int *status)
 {
 	struct frame frame;
 
-	if (!read_frame(front->connection, &frame)) {
+	if (!read_frame_in_time(front->connection, &frame)) {
 		*status = lose_host(front);
 		return true;
 	}
@@ -183,7 +183,7 @@ static int lose_patience(struct front *front)
 	struct frame frame;
 
 	end_launcher(&front->launcher);
-	while (!front->begun && poll(&more, 1, 0) > 0 && read_frame(front->connection, &frame)) {
+	while (!front->begun && poll(&more, 1, 0) > 0 && read_frame_in_time(front->connection, &frame)) {
 		front->begun = (int)frame.kind == FROM_HOST_BEGIN;
 		free(frame.payload);
 	}
@@ -221,6 +221,9 @@ int ask_host(const char *build, int message, int argc, char **argv)
 		.host = { build, NO_PEER }, .connection = -1, .signals = -1, .message = message, .launcher = -1
 	};
 	int status = NOT_SERVED;
+	/* A command goes on without the reader of a warning. Its launcher is waited for, also where children are not.
+	 */
+	void (*of_pipes)(int) = signal(SIGPIPE, SIG_IGN), (*of_children)(int) = signal(SIGCHLD, SIG_DFL);
 
 	block_passed_on(&front);
 	if (front.signals >= 0 && ask(&front, argc, argv))
@@ -231,5 +234,7 @@ int ask_host(const char *build, int message, int argc, char **argv)
 	close_descriptor(&front.signals);
 	close_descriptor(&front.host.peer.process);
 	sigprocmask(SIG_SETMASK, &front.before, NULL);
+	signal(SIGPIPE, of_pipes);
+	signal(SIGCHLD, of_children);
 	return status;
 }

@@ -94,7 +94,7 @@ static void let_in(struct door *door, int listener, size_t purpose)
 {
 	char line[128];
 	struct peer peer;
-	CLOSE_ON_RETURN int connection = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+	CLOSE_ON_RETURN int connection = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
 	if (connection < 0 || !find_peer_beside(&door->own, connection, &peer))
 		return;

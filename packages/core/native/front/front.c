@@ -101,16 +101,11 @@ int run_front(int argc, char **argv)
 	int message = is_hook(argc, argv) ? take_message() : -1;
 	if (is_hook(argc, argv) && message < 0)
 		return run_node(&installed, argc, argv);
-	if (message >= 0)
-		signal(SIGPIPE, SIG_IGN); /* a reader that is gone gets no answer */
 	int status = ask_host(installed.build, message, argc, argv);
 	if (status != NOT_SERVED)
 		return status;
-	if (message >= 0) {
-		signal(SIGPIPE, SIG_DFL);
-		/* It was read once. */
-		if (lseek(message, 0, SEEK_SET) < 0 || dup2(message, STDIN_FILENO) < 0)
-			return EXIT_REFUSED;
-	}
+	/* It was read once. */
+	if (message >= 0 && (lseek(message, 0, SEEK_SET) < 0 || dup2(message, STDIN_FILENO) < 0))
+		return EXIT_REFUSED;
 	return run_node(&installed, argc, argv);
 }

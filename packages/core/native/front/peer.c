@@ -42,6 +42,17 @@ static bool stat_of(const char *process, const char *name, dev_t *device, ino_t 
 	return true;
 }
 
+/* 0 before Linux 5.8. */
+static uint64_t mount_of_root(const char *process)
+{
+	char path[64];
+	struct statx found;
+
+	snprintf(path, sizeof path, "/proc/%s/root", process);
+	return statx(AT_FDCWD, path, 0, STATX_MNT_ID, &found) == 0 && (found.stx_mask & STATX_MNT_ID) ? found.stx_mnt_id
+												      : 0;
+}
+
 static bool look_at(const char *process, struct stand *stand)
 {
 	char status[8192], name[16];
@@ -50,6 +61,7 @@ static bool look_at(const char *process, struct stand *stand)
 	if (read_proc(status, sizeof status, "/proc/%s/status", process) == 0 ||
 	    !stat_of(process, "root", &stand->root.device, &stand->root.inode))
 		return false;
+	stand->mount = mount_of_root(process);
 	for (size_t i = 0; i < COUNT_OF(NAMESPACES); i++) {
 		snprintf(name, sizeof name, "ns/%s", NAMESPACES[i]);
 		if (!stat_of(process, name, &stand->namespaces[i].device, &stand->namespaces[i].inode))
@@ -64,7 +76,8 @@ static bool look_at(const char *process, struct stand *stand)
 
 static bool is_same_stand(const struct stand *one, const struct stand *other)
 {
-	bool same = one->root.device == other->root.device && one->root.inode == other->root.inode;
+	bool same = one->root.device == other->root.device && one->root.inode == other->root.inode &&
+		    one->mount == other->mount;
 
 	for (size_t i = 0; i < COUNT_OF(NAMESPACES); i++)
 		same = same && one->namespaces[i].device == other->namespaces[i].device &&

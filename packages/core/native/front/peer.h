@@ -10,6 +10,7 @@ struct stand {
 		dev_t device;
 		ino_t inode;
 	} namespaces[KINDS_OF_NAMESPACES], root;
+	uint64_t mount; /* of the root: one more bind of / is another root */
 	char facts[2048], label[256];
 };
 

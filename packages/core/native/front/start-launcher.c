@@ -18,6 +18,9 @@ static _Noreturn void become_launcher(pid_t front, int cell, int channel, const 
 	/* The cell ends with us, also while the host is stopped. */
 	if (prctl(PR_SET_PDEATHSIG, CALLER_ENDED) < 0 || getppid() != front)
 		_exit(EXIT_REFUSED);
+	/* As Node has it for what it starts: what our caller ignores is nothing that a command ignores. */
+	for (int signal_number = 1; signal_number < NSIG; signal_number++)
+		signal(signal_number, SIG_DFL);
 	sigprocmask(SIG_SETMASK, mask, NULL);
 	cell = fcntl(cell, F_DUPFD_CLOEXEC, ABOVE);
 	if (channel >= 0)

@@ -2,7 +2,8 @@
 #include "wire/read-frame.h"
 #include "wire/memory.h"
 
-static bool read_fully(int fd, void *bytes, size_t length)
+/* `may_end`: once the waiting time of the socket is over. */
+static bool read_fully(int fd, void *bytes, size_t length, bool may_end)
 {
 	char *at = bytes;
 
@@ -10,7 +11,7 @@ static bool read_fully(int fd, void *bytes, size_t length)
 		ssize_t got = read(fd, at, length);
 		if (got < 0 && errno == EINTR)
 			continue;
-		if (got < 0 && errno == EAGAIN) {
+		if (got < 0 && errno == EAGAIN && !may_end) {
 			/* libuv makes its end of a shared description non-blocking. */
 			poll(&(struct pollfd){ .fd = fd, .events = POLLIN }, 1, -1);
 			continue;
@@ -23,11 +24,11 @@ static bool read_fully(int fd, void *bytes, size_t length)
 	return true;
 }
 
-bool read_frame(int host, struct frame *into)
+static bool read_one(int host, struct frame *into, bool may_end)
 {
 	unsigned char header[FRAME_HEADER];
 
-	if (!read_fully(host, header, sizeof header))
+	if (!read_fully(host, header, sizeof header, may_end))
 		return false;
 	into->kind = header[0];
 	into->length = header[1] | header[2] << 8 | header[3] << 16 | (uint32_t)header[4] << 24;
@@ -38,9 +39,19 @@ bool read_frame(int host, struct frame *into)
 	}
 	into->payload = resize(NULL, into->length + 1);
 	into->payload[into->length] = '\0';
-	if (read_fully(host, into->payload, into->length))
+	if (read_fully(host, into->payload, into->length, may_end))
 		return true;
 	free(into->payload);
 	into->payload = NULL;
 	return false;
+}
+
+bool read_frame(int host, struct frame *into)
+{
+	return read_one(host, into, false);
+}
+
+bool read_frame_in_time(int host, struct frame *into)
+{
+	return read_one(host, into, true);
 }

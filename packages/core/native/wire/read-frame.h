@@ -9,3 +9,5 @@ struct frame {
 };
 
 bool read_frame(int host, struct frame *into);
+/* False also once the waiting time of the socket is over. */
+bool read_frame_in_time(int host, struct frame *into);

@@ -46,7 +46,8 @@ export const decide = async (asked: HookRequest): Promise<Verdict> => {
     throw unreadable(agent.name, 'does not say which folder is the project; install the hook with --project')
   const options = runOptions(agent.name, given, workspace, environment)
   const prepared = await prepare(asked, { ...asked, given: runOf(options, call) })
-  const { order } = prepared
+  const { order, tool } = prepared
+  asked.seat.refuse([order.cwd, ...[...tool.boundary.read, ...tool.boundary.write].map(({ base }) => base)])
   requireNarrowWorkspace(agent, order)
   const problem = shell === undefined ? undefined : agent.cellProblem?.(message)
   if (problem !== undefined) throw fail('hook-cell-impossible', problem)
@@ -120,10 +121,15 @@ const evaluate = ({ agent, call, environment, seat }: HookRequest, unshielded: P
   return withLog(seat.openLog(environment, order.home), async (audit) => {
     const prepared = shieldedFrom(audit, unshielded)
     const { ruleSets, mode, ruleFile } = prepared
-    const { tool, input } = judgedCall(call, prepared)
+    const { tool, input } = judgedCall(call, prepared, seat)
     const events = openRecord({ record: audit.append, context: { agent: agent.name } })
+    const resolved: string[] = []
     const gate = openGate({
       tools: [tool],
+      resolvePath: (path) => {
+        resolved.push(path)
+        return resolveOnHost(path)
+      },
       ruleSets,
       mode,
       sessionId: events.sessionId,
@@ -140,6 +146,7 @@ const evaluate = ({ agent, call, environment, seat }: HookRequest, unshielded: P
         `add to the rules in ${ruleFile}: - { effect: allow, tool: ${JSON.stringify(tool.name)}, because: say why }`,
       ],
     })
+    seat.refuse(resolved)
     const { decision, inputs, kind: outcome } = evaluation
     const recorded = recordArguments(inputs.call, recordSettingsOf(environment))
     await recordDecision(events, { decision, state: gate.state() }, recorded, {
@@ -162,6 +169,7 @@ const FILE_SCHEMA = {
 const judgedCall = (
   { tool: name, action }: AgentCall,
   { order, tool, environment }: PreparedRun,
+  seat: HookSeat,
 ): { readonly tool: GateTool; readonly input: JsonObject } => {
   const { policy, workspace, home, cwd } = order
   const declared = { name, kind: 'in-process', workspace, home, cwd } as const
@@ -178,7 +186,7 @@ const judgedCall = (
       })
       const isReadOnly = action.write.length === 0
       const held = { boundary: { ...tool.boundary, risk: described.boundary.risk }, noStance: [], needsApproval: false }
-      const hidden = (action.searched ?? []).flatMap((search) => hiddenFromSearch(search, tool.boundary, order))
+      const hidden = (action.searched ?? []).flatMap((search) => hiddenFromSearch(search, tool.boundary, order, seat))
       const read = [...new Set([...action.read, ...hidden])]
       return { tool: { ...described, ...held, isReadOnly }, input: { read, write: action.write } }
     }
@@ -201,9 +209,12 @@ const hiddenFromSearch = (
   { path, takes }: Search,
   boundary: Boundary,
   { cwd, home }: RunOrder,
+  seat: HookSeat,
 ): readonly AbsolutePath[] => {
   const text = path.trim()
-  const found = resolveOnHost(resolve(cwd, /^~(?:\/|$)/.test(text) ? `${home}${text.slice(1)}` : text))
+  const searched = resolve(cwd, /^~(?:\/|$)/.test(text) ? `${home}${text.slice(1)}` : text)
+  const found = resolveOnHost(searched)
+  seat.refuse([searched])
   if (found.kind === 'unknown' || statusAt(found.path)?.isDirectory() !== true) return []
   const folder = found.path
   return (

@@ -16,9 +16,11 @@ export type PrepareHooked = (
 export interface HookSeat {
   readonly openLog: OpenRunLog
   readonly prepare: PrepareHooked
+  /** Throws `NotServed` if one of these paths means something else to the agent than to this process. */
+  readonly refuse: (paths: readonly string[]) => void
 }
 
 const prepareHooked: PrepareHooked = async (line, mayAsk, kind) =>
   prepareRun(await parseRun(line.given, line), mayAsk, line, kind)
 
-export const OWN_SEAT: HookSeat = { openLog: openRunLog, prepare: prepareHooked }
+export const OWN_SEAT: HookSeat = { openLog: openRunLog, prepare: prepareHooked, refuse: () => undefined }

@@ -20,8 +20,8 @@ export interface Front {
   readonly write: (descriptor: number, text: string) => void
   /** Has it start another launcher. `channel`: one that hands connections of its tool to this host. */
   readonly launch: (kind: 'plain' | 'channel') => void
-  /** From here on it does not go another way. */
-  readonly begin: () => void
+  /** From here on it does not go another way. Settles when it can know that, so that nothing begins before. */
+  readonly begin: () => Promise<void>
   readonly exit: (status: number) => void
   /** Tells the front to start Node. */
   readonly refuse: () => void
@@ -93,9 +93,14 @@ export const receiveFront = (connection: Socket, { onFront, onQuestion }: Asked)
     launch: (kind) => {
       send(TO_FRONT.launch, kind === 'channel' ? Uint8Array.of(1) : undefined)
     },
-    begin: () => {
-      send(TO_FRONT.begin)
-    },
+    begin: () =>
+      new Promise((resolve) => {
+        if (connection.destroyed) resolve()
+        else
+          connection.write(encodeFrame(TO_FRONT.begin), () => {
+            resolve()
+          })
+      }),
     exit: (status) => {
       last(TO_FRONT.exit, Uint8Array.of(status))
     },

@@ -1,6 +1,7 @@
 // The audit logs of the host's clients, which stay open between their runs. A run finds its log as a process of its own
 // would: at the place where it is now, and anew if it is no longer the one that was opened.
 import { CordonError } from '../errors/index.js'
+import { linkStatusAt } from '../platform/index.js'
 import { auditPlacesOf } from '../runtime/audit/index.js'
 import type { AuditLog } from '../runtime/audit/index.js'
 
@@ -15,6 +16,8 @@ interface OpenLogs {
 
 interface KeptLog {
   readonly opening: Promise<AuditLog>
+  /** Whose the file is, and who may use it, once it is open. */
+  stand: string | undefined
   runs: number
   isForgotten: boolean
 }
@@ -33,8 +36,13 @@ export const keepLogsOpen = (): OpenLogs => {
     closeUnused(log).catch(() => undefined)
   }
   const take = (place: string, openAnew: () => Promise<AuditLog>): KeptLog => {
-    const log = kept.get(place) ?? { opening: openAnew(), runs: 0, isForgotten: false }
+    const log = kept.get(place) ?? { opening: openAnew(), stand: undefined, runs: 0, isForgotten: false }
     kept.set(place, log)
+    if (log.stand === undefined)
+      void log.opening.then(
+        () => (log.stand = standOf(place)),
+        () => undefined,
+      )
     log.runs += 1
     log.opening.catch(() => {
       forget(place, log)
@@ -51,6 +59,9 @@ export const keepLogsOpen = (): OpenLogs => {
     const place = placeOf(auditPathOf(environment, home))
     // It says why.
     if (place === undefined) return openAnew()
+    const before = kept.get(place)
+    // To open it says what is wrong with it, or mends it.
+    if (before?.stand !== undefined && before.stand !== standOf(place)) forget(place, before)
     const taken: KeptLog[] = []
     const takeAnother = (): KeptLog => {
       const log = take(place, openAnew)
@@ -91,6 +102,11 @@ export const keepLogsOpen = (): OpenLogs => {
 
 /** The log was removed, replaced or moved since it was opened. */
 const isElsewhere = (error: unknown): boolean => error instanceof CordonError && error.code === 'audit-broken'
+
+const standOf = (path: string): string => {
+  const found = linkStatusAt(path)
+  return found === undefined ? '' : [found.ino, found.mode, found.uid, found.gid, found.nlink].join(' ')
+}
 
 /** Undefined if there can be no log. */
 const placeOf = (path: string): string | undefined => {

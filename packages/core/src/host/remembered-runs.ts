@@ -32,7 +32,7 @@ export const rememberRuns = (): RememberedRuns => {
     try {
       const prepared = memory.recall(keyOf(line, isInteractive, kind), () => {
         const { order } = parseOrder(line.given, line)
-        // The variables of the caller, with whatever secrets they have, do not stay.
+        // Nothing keeps the variables of the caller, with whatever secrets they have.
         return { ...prepareRun(order, isInteractive, line, kind), environment: {} }
       })
       const { order } = prepared

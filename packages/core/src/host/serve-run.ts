@@ -1,5 +1,6 @@
 // A command for a front: decided by its files, folder, environment and identity, and recorded, as in a process of its
 // own. Nothing that this host knows decides.
+import { CordonError } from '../errors/index.js'
 import type { Boundary } from '../policy/index.js'
 import type { CellConnection, Sandbox } from '../sandbox/index.js'
 
@@ -14,7 +15,7 @@ import { NotServed } from '../run/run-seat.js'
 import type { RunSeat } from '../run/run-seat.js'
 import { runTyped } from '../run/typed-run.js'
 import type { Front } from './front.js'
-import { reasonInRun, reasonInVariables, reasonInWords } from './own-process.js'
+import { reasonInPaths, reasonInRun, reasonInVariables, reasonInWords } from './own-process.js'
 import type { RememberedRuns } from './remembered-runs.js'
 import { serveHook } from './serve-hook.js'
 
@@ -36,7 +37,13 @@ export const serveFront = async (served: Served): Promise<string | undefined> =>
   try {
     refuseFor(reasonInVariables(environment))
     if (front.request.words[0] === 'hook') {
-      await serveHook(front, { openLog, prepare: prepare.prepareHooked })
+      await serveHook(front, {
+        openLog,
+        prepare: prepare.prepareHooked,
+        refuse: (paths) => {
+          refuseFor(reasonInPaths(paths))
+        },
+      })
       return undefined
     }
     const line = commandLineOf(front)
@@ -63,7 +70,7 @@ const refuseFor = (reason: string | undefined): void => {
 const commandLineOf = ({ request: { words, caller } }: Front): CommandLine => {
   const given = parseArguments(words.slice(1), RUN_HELP, 'cordon run')
   if (words[0] !== 'run') throw new NotServed('it is no command for a host')
-  refuseFor(reasonInWords(given))
+  refuseFor(reasonInWords(given, caller.folder()))
   return { ...caller, given }
 }
 
@@ -73,11 +80,16 @@ const seatOf = ({ front, pid, sandbox, openLog, prepare, cell }: Served): RunSea
     isInteractive: () => front.request.isInteractive,
     prepare: prepare.prepareTyped,
     accept: async (prepared) => {
-      refuseFor(await reasonInRun(prepared, sandbox, pid))
       const { boundary } = prepared.tool
       const { terminals } = front.request.caller
       const { cwd } = prepared.order
-      launchers.begin(boundary, await sandbox.headStart({ boundary, cwd, terminals }))
+      try {
+        refuseFor(await reasonInRun(prepared, sandbox, pid))
+        launchers.begin(boundary, await sandbox.headStart({ boundary, cwd, terminals }))
+      } catch (error) {
+        // This host may lack what a process of the caller has.
+        throw error instanceof CordonError ? new NotServed(error.message) : error
+      }
     },
     openPlace: () =>
       Promise.resolve({
@@ -94,7 +106,7 @@ const seatOf = ({ front, pid, sandbox, openLog, prepare, cell }: Served): RunSea
             launch: () => launchers.next(request.boundary),
             beforeStart: async (applied) => {
               await request.beforeStart?.(applied)
-              front.begin()
+              await front.begin()
             },
             onStart: (control) => {
               kill = control.kill

@@ -18,6 +18,7 @@ export {
   areChangesNoticed,
   createMemory,
   existsSync,
+  lookOnce,
   lstatSync,
   noticeChanges,
   openSync,

@@ -3,6 +3,7 @@
 // unchanged.
 import * as fs from 'node:fs'
 import type { PathLike, Stats } from 'node:fs'
+import { dirname } from 'node:path'
 
 import { leadsThroughProcess } from './process-paths.js'
 
@@ -17,6 +18,7 @@ interface Look {
 
 interface Sight {
   readonly looks: Map<string, Look>
+  readonly began: number
   /** Something changed so shortly before that a further change might leave the same stamp. */
   isYoung: boolean
   /** Something was no file: reading it could wait for ever, and gives each reader something else. */
@@ -49,8 +51,9 @@ const stampOf = (question: Question, path: PathLike, sight?: Sight): string => {
     const isWhole = question === 'names' || !found.isDirectory()
     if (isWhole && sight !== undefined && Date.now() - found.ctimeMs < YOUNG_MS) sight.isYoung = true
     return isWhole ? wholeStamp(found) : identityStamp(found)
-  } catch {
-    return NOTHING
+  } catch (error) {
+    // What may not be seen is something else than what is not there.
+    return `unseen: ${(error as NodeJS.ErrnoException).code ?? ''}`
   }
 }
 
@@ -80,7 +83,8 @@ export const lstatSync = noting('itself', fs.lstatSync)
 export const readlinkSync = noting('itself', fs.readlinkSync)
 export const statSync = noting('target', fs.statSync)
 export const existsSync = noting('target', fs.existsSync)
-export const accessSync = noting('target', fs.accessSync)
+/** Also of a folder: a list of who may do what changes nothing else of it than its time. */
+export const accessSync = noting('names', fs.accessSync)
 export const openSync = noting('target', fs.openSync)
 /** Of an ordinary file alone, where changes are noticed. */
 const readFile = ((path: PathLike | number, ...more: readonly unknown[]) => {
@@ -131,10 +135,9 @@ export const createMemory = <Found>(most: number): Memory<Found> => {
         return known.found
       }
       const outer = current
-      const sight: Sight = { looks: new Map(), isYoung: false, hasOdd: false }
-      current = isNoticing ? sight : undefined
+      const sight = newSight()
       const found = lookIn(sight, outer, look)
-      if (!sight.isYoung && sight.looks.size <= MOST_LOOKS) keep(key, { found, sight })
+      if (isSettled(sight)) keep(key, { found, sight })
       else entries.delete(key)
       return found
     },
@@ -144,7 +147,13 @@ export const createMemory = <Found>(most: number): Memory<Found> => {
   }
 }
 
+/** Remembers nothing. Throws `NotOrdinary` where changes are noticed. */
+export const lookOnce = <Found>(look: () => Found): Found => lookIn(newSight(), current, look)
+
+const newSight = (): Sight => ({ looks: new Map(), began: Date.now(), isYoung: false, hasOdd: false })
+
 const lookIn = <Found>(sight: Sight, outer: Sight | undefined, look: () => Found): Found => {
+  current = isNoticing ? sight : undefined
   try {
     return look()
   } finally {
@@ -152,6 +161,28 @@ const lookIn = <Found>(sight: Sight, outer: Sight | undefined, look: () => Found
     addTo(outer, sight)
     // Also in place of an error: another process may see none.
     refuseOdd(sight)
+  }
+}
+
+const isSettled = ({ looks, began, isYoung }: Sight): boolean =>
+  !isNoticing || (!isYoung && looks.size <= MOST_LOOKS && !wereNamesMoved(looks, began))
+
+/**
+ * Whether a folder on the way to something was changed meanwhile. Two names may have been exchanged and back again, so
+ * that a stamp is of the one and what was read of the other.
+ */
+const wereNamesMoved = (looks: Sight['looks'], began: number): boolean => {
+  const folders = new Set<string>()
+  for (const { path } of looks.values())
+    for (let at = dirname(path.toString()); !folders.has(at); at = dirname(at)) folders.add(at)
+  return [...folders].some((folder) => changedAt(folder) > began - YOUNG_MS)
+}
+
+const changedAt = (folder: string): number => {
+  try {
+    return fs.statSync(folder, { throwIfNoEntry: false })?.ctimeMs ?? 0
+  } catch {
+    return 0
   }
 }
 

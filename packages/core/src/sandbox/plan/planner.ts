@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 
-import { fail } from '../../errors/index.js'
-import { NotOrdinary, areChangesNoticed, createMemory } from '../../platform/index.js'
+import { areChangesNoticed, createMemory } from '../../platform/index.js'
 import type { Boundary } from '../../policy/index.js'
 
 import { FORM_HAS } from './host-facts.js'
@@ -10,6 +9,7 @@ import { planCell } from './plan-cell.js'
 import { planAgain } from './planned-cell.js'
 import type { CellRequest, PlannedCell } from './planned-cell.js'
 import type { RealObject } from '../grants/object-at.js'
+import { onlyOrdinary } from '../grants/ordinary-paths.js'
 import { viewPresets } from '../grants/system-view.js'
 import type { SystemView } from '../grants/system-view.js'
 
@@ -70,7 +70,7 @@ export const createPlanner = (host: HostFacts): Planner => {
     plan: (request, sealed) => {
       if (!areChangesNoticed() && dependsOnContents(request, sealed)) return planNow(request, sealed)
       const made: { now?: PlannedCell } = {}
-      const planned = ordinary(() =>
+      const planned = onlyOrdinary(() =>
         remembered.recall(keyOf(request, sealed), () => (made.now = planNow(request, sealed))),
       )
       return planned === made.now ? planned : planAgain(planned)
@@ -80,20 +80,6 @@ export const createPlanner = (host: HostFacts): Planner => {
 
 /** Addresses are large numbers, which JSON does not have. */
 const withAddresses = (_: string, value: unknown): unknown => (typeof value === 'bigint' ? `${String(value)}n` : value)
-
-/** The local host looks for such paths before it decides, so that another process serves the run. */
-const ordinary = <Value>(plan: () => Value): Value => {
-  try {
-    return plan()
-  } catch (error) {
-    if (!(error instanceof NotOrdinary)) throw error
-    throw fail(
-      'plan-rejected',
-      { problem: 'one of its paths leads through /proc, and means something else in each process' },
-      error,
-    )
-  }
-}
 
 /**
  * Patterns and carve-outs are expanded to existing files, which every call has to look for. So are the neighbours of a

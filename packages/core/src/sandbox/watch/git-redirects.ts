@@ -1,10 +1,9 @@
 // The places to which a repository redirects git: another folder of hooks, another configuration, another repository. A
 // tool that can write there does not need `.git/hooks`, so they are sealed too.
-import { statSync } from 'node:fs'
 import { basename, dirname, resolve } from 'node:path'
 
 import { fail } from '../../errors/index.js'
-import { ifSeen, readOrdinaryFile } from '../../platform/index.js'
+import { ifSeen, readOrdinaryFile, statSync } from '../../platform/index.js'
 import type { AbsolutePath } from '../../policy/index.js'
 import { PROTECTED_NAMES, parentOf } from '../../policy/index.js'
 

@@ -5,13 +5,15 @@ import { basename } from 'node:path'
 import { CordonError, fail } from '../../errors/index.js'
 import type { AbsolutePath, Boundary } from '../../policy/index.js'
 import { PROTECTED_NAMES, isNamedBy, isWithinPath, parentOf } from '../../policy/index.js'
-import { quotedWord } from '../../platform/index.js'
+import { lookOnce, lstatSync, quotedWord } from '../../platform/index.js'
 
 import { carvedLinksOf, linksCarvedAlone, realBoundary } from '../grants/carve-outs.js'
 import type { CarvedOut } from '../grants/carve-outs.js'
 import { redirectsOf } from './git-redirects.js'
+import { pathFor } from '../grants/file-names.js'
 import { objectAt, realObjectAt } from '../grants/object-at.js'
 import type { FoundObject, RealObject } from '../grants/object-at.js'
+import { onlyOrdinary } from '../grants/ordinary-paths.js'
 import { otherNamesOf, refuseOtherNames } from './other-names.js'
 import { refuseUngrantable } from '../grants/survey.js'
 import { isBelow, missingCarveOuts, plainGrants, startWatcher } from './watcher.js'
@@ -94,7 +96,12 @@ const beginPatrol = async (
   const files = writeFiles(real, folders)
   const linked = patrols.map((patrol) => patrol.links).join()
   const redirectedIn = (found: readonly FoundObject[]) => {
-    const { places, missing } = redirectsOf(found, folders, home)
+    const { places, missing } = onlyOrdinary(() =>
+      lookOnce(() => {
+        for (const { path, object } of found) if (object === 'link') lstatSync(pathFor(path), { throwIfNoEntry: false })
+        return redirectsOf(found, folders, home)
+      }),
+    )
     return {
       places: places.filter(({ path }) => isBelow(folders, path)),
       missing: missing.filter((path) => isBelow(folders, path)),
