@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 
-import { areChangesNoticed, createMemory } from '../../platform/index.js'
+import { areChangesNoticed, createMemory, lookOnce } from '../../platform/index.js'
 import type { Boundary } from '../../policy/index.js'
 
 import { FORM_HAS } from './host-facts.js'
@@ -69,6 +69,9 @@ export const createPlanner = (host: HostFacts): Planner => {
     },
     plan: (request, sealed) => {
       if (!areChangesNoticed() && dependsOnContents(request, sealed)) return planNow(request, sealed)
+      // In a local host each run has a proxy with an authority of its own, so nobody asks for its plan again.
+      if (areChangesNoticed() && request.proxy !== undefined)
+        return onlyOrdinary(() => lookOnce(() => planNow(request, sealed)))
       const made: { now?: PlannedCell } = {}
       const planned = onlyOrdinary(() =>
         remembered.recall(keyOf(request, sealed), () => (made.now = planNow(request, sealed))),
