@@ -11,6 +11,8 @@ import { testCallers } from './callers.js'
 import { testChanges } from './changes.js'
 import { testEveryPath } from './every-path.js'
 import { testGrantedHosts } from './granted-hosts.js'
+import { testLooks } from './looks.js'
+import { testOddCallers } from './odd-callers.js'
 import { testSeries } from './series.js'
 import { FRONT, frontPlace, hostStarted, hostState, servedOf, socketNow } from './front.js'
 
@@ -97,6 +99,8 @@ testChanges()
 testGrantedHosts()
 testAttacks()
 testCallers()
+testLooks()
+testOddCallers()
 
 describe('a process of its own', () => {
   test('does what a host does not: sessions, facts, walls, other temporary folders, and whoever wants no host', () => {
