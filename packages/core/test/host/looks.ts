@@ -26,7 +26,7 @@ export const testLooks = (): void => {
   describe.runIf(IS_ROOT)('a look of the host for an ordinary user', testsOfUser)
 }
 
-/** What ran with a host, if that is what runs without one. `served`: by the host itself, not by a process of its own. */
+/** What ran with a host, if it ran so without one. `served`: by the host itself, not by a process of its own. */
 const same = (work: (more: Readonly<Record<string, string>>) => Ran, expected: { readonly served: number }): Ran => {
   const alone = work(OFF)
   let ran = alone
