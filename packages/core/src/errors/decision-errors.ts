@@ -95,7 +95,7 @@ export const DECISION_ERRORS = {
   'argument-path-denied': {
     when: 'An argument names a path that the tool may not use.',
     message: '{where}: {tool} may not {access} {path}; granted: {granted}',
-    agent: '{where}: this tool may not {access} the path {given}.{hint}',
+    agent: '{where}: this tool may not {access} the path {given}.',
     fix: '{fix}',
   },
   'argument-url-denied': {

@@ -14,8 +14,6 @@ import type { Constraints } from './constraints/constraints.js'
 import type { JsonValue } from './input/json-value.js'
 import { NO_MARKS, findMarks } from './arguments/mark-tree.js'
 import type { MarkTree } from './arguments/mark-tree.js'
-import { isNoneIn } from './arguments/shared-cell.js'
-import type { SharedCell } from './arguments/shared-cell.js'
 import { acceptAnyInput, isStandardSchema, parserOf } from './input/parameter-marks.js'
 import type { JsonSchema, ParseInput, StandardSchema } from './input/parameter-marks.js'
 
@@ -37,8 +35,6 @@ export interface GateTool {
   readonly boundary: Boundary
   /** Omitted sections. A cell grants nothing there, and the argument gate has nothing to compare with. */
   readonly noStance: readonly StanceSection[]
-  /** Undefined: it has a cell of its own, or none. */
-  readonly cell: SharedCell | undefined
   readonly policyHash: string
   readonly places: { readonly workspace: AbsolutePath; readonly home: AbsolutePath; readonly cwd: AbsolutePath }
   /** Whether `egress_class` is `write`, which always needs approval. */
@@ -63,8 +59,6 @@ export interface ToolDeclaration {
   readonly home: AbsolutePath
   /** Of the cell. Default: the workspace. */
   readonly cwd?: AbsolutePath
-  /** The cell that it shares with tools of other policies. */
-  readonly cell?: SharedCell
   readonly schema?: StandardSchema | JsonSchema
   /** Validates input by a JSON Schema. A Standard Schema has its own. */
   readonly parse?: ParseInput
@@ -93,7 +87,6 @@ export const describeTool = (declaration: ToolDeclaration): GateTool => {
     hasPolicy,
     boundary,
     noStance,
-    cell: declaration.cell,
     policyHash: policyHash(policy),
     places: { workspace, home, cwd: declaration.cwd ?? workspace },
     needsApproval: boundary.egressClass.level === 'write',
@@ -108,11 +101,10 @@ export const describeTool = (declaration: ToolDeclaration): GateTool => {
   }
 }
 
-const stanceOf = ({ kind, policy, workspace, home, cell }: ToolDeclaration): Stance => {
+const stanceOf = ({ kind, policy, workspace, home }: ToolDeclaration): Stance => {
   if (!isSandboxedKind(kind)) return resolveStance(policy, { workspace, home })
   const boundary = resolvePolicy(policy, { workspace, home, kind })
-  const omitted = undeclaredSections(policy, boundary)
-  return { boundary, noStance: cell === undefined ? omitted : omitted.filter((name) => !isNoneIn(cell, name)) }
+  return { boundary, noStance: undeclaredSections(policy, boundary) }
 }
 
 /**

@@ -1,5 +1,5 @@
-// What an agent can call, as far as data is concerned: its tools, and its MCP servers as a whole. The tools of a server
-// share one process, so what one of them reads another can send.
+// What an agent can call, as far as data is concerned: its tools, and its MCP servers as a whole, with what their
+// processes may do together.
 import { parseTextPattern } from 'cordon/gate'
 import { parsePolicy, parseRequestHost } from 'cordon/policy'
 import type { RequestHost, ToolKind, ToolPolicy } from 'cordon/policy'

@@ -24,13 +24,15 @@ export interface ToolRow {
 export const toolRows = ({ agents }: Pick<Manifest, 'agents'>): readonly ToolRow[] =>
   agents.flatMap((agent) => [
     ...agent.tools.map((tool) => rowOf(agent, undefined, tool, tool.policy)),
-    // The cell of the server holds all its tools, so each can do what the server can.
     ...agent.mcp_servers.flatMap((server) =>
       server.tools.length === 0
         ? [withoutTools(agent, server)]
-        : server.tools.map((tool) => rowOf(agent, server.name, tool, server.policy)),
+        : server.tools.map((tool) => rowOf(agent, server.name, tool, policyIn(server, tool))),
     ),
   ])
+
+/** The way to a remote server is the same for all its tools. */
+const policyIn = ({ url, policy }: ManifestServer, tool: ManifestTool) => (url === undefined ? tool.policy : policy)
 
 /** No tool has a policy, so each call is refused. The server itself runs in its cell. */
 const withoutTools = (agent: ManifestAgent, { name, policy }: ManifestServer): ToolRow => ({

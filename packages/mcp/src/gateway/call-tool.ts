@@ -2,10 +2,11 @@
 import { CordonError } from 'cordon/errors'
 import type { JsonValue } from 'cordon/gate'
 import type { Cordon, ToolResult } from 'cordon'
-import type { ServerReply, ToolServer } from 'cordon/runtime'
+import type { ServerInstance, ServerReply, ToolServer } from 'cordon/runtime'
 
 import { fail } from '../errors/errors.js'
 import { approvalAnswer, approvalRequest } from './ask-client.js'
+import type { Instances, TakenInstance, ToolCell } from './instances.js'
 import type { ServerLink } from './server-link.js'
 import { errorAnswer, refusedResult } from '../wire/era-2025.js'
 import { answersIn, inputRequired, withoutAnswers } from '../wire/era-2026.js'
@@ -28,10 +29,33 @@ interface RelayedCall {
   refusal: Fields | undefined
 }
 
-export const serverOfTools = (link: ServerLink): ToolServer => ({
-  name: link.name,
-  profile: () => link.run().profile(),
-  call: async ({ input, signal, attachment }) => {
+/** The instance that takes each call of a tool. `refusal`: why what it offers under this name cannot be used. */
+export const serverOfTool = (
+  { base, cell, ownName }: { readonly base: ServerLink; readonly cell: ToolCell; readonly ownName: string },
+  instances: Instances,
+  refusal: () => CordonError | undefined,
+): ToolServer => ({
+  name: base.name,
+  instance: async () => {
+    const taken = await instances.take(base, cell)
+    try {
+      const profile = taken.link.run().profile()
+      if (profile === undefined) throw fail('mcp-server-ended', { server: base.name, how: 'it does not run' })
+      const problem = refusal()
+      if (problem !== undefined) throw problem
+      if (!taken.hasTool(ownName)) throw fail('mcp-tool-unknown', { tool: ownName })
+      return { profile, scope: taken.scope, giveBack: taken.giveBack, call: callingOn(taken, instances) }
+    } catch (error) {
+      taken.giveBack()
+      throw error
+    }
+  },
+})
+
+const callingOn =
+  (taken: TakenInstance, instances: Instances): ServerInstance['call'] =>
+  async ({ input, signal, attachment }) => {
+    const { link } = taken
     const relayed = attachment as RelayedCall
     const asked = link.ask({ ...relayed.request.fields, params: judgedParams(relayed, input) })
     const cancel = () => {
@@ -41,9 +65,10 @@ export const serverOfTools = (link: ServerLink): ToolServer => ({
     signal?.addEventListener('abort', cancel, { once: true })
     const answer = await asked.answer
     signal?.removeEventListener('abort', cancel)
-    return answer.kind === 'lost' ? answer : readReply(answer.fields, relayed)
-  },
-})
+    if (answer.kind === 'lost') return answer
+    instances.remember(taken, fieldsOf(answer.fields['result']))
+    return readReply(answer.fields, relayed)
+  }
 
 const judgedParams = ({ request, ownName }: RelayedCall, input: JsonValue): Fields => {
   const params = withoutAnswers(fieldsOf(request.fields['params']))

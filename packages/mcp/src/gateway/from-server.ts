@@ -59,7 +59,7 @@ export const createFromServers = (
   send: SendToClient,
   onTrouble: (link: ServerLink, problem: string) => void,
 ): FromServers => {
-  const budgets = new Map<ServerLink, { left: number; at: number }>()
+  const budgets = new WeakMap<ServerLink, { left: number; at: number }>()
   const isFlooding = (link: ServerLink): boolean => {
     const now = monotonicMs()
     const { left, at } = budgets.get(link) ?? { left: MOST_AT_ONCE, at: now }

@@ -5,10 +5,12 @@ import type { Approve, Cordon } from 'cordon'
 
 import { fail } from '../errors/errors.js'
 import { approveByClient } from './ask-client.js'
-import { callTool } from './call-tool.js'
+import { callTool, serverOfTool } from './call-tool.js'
 import type { OnRefused } from './call-tool.js'
 import type { OfferKind } from '../consent/index.js'
 import { createFromServers } from './from-server.js'
+import { createInstances } from './instances.js'
+import { MOST_ENTRIES, listAll, unusableList } from './list-all.js'
 import { createOffered } from './offered.js'
 import { createServedTools } from './served-tools.js'
 import type { ToolNaming, ToolRegister } from './served-tools.js'
@@ -27,8 +29,7 @@ import {
   refusedResult,
 } from '../wire/era-2025.js'
 import { clientOf } from '../wire/era-2026.js'
-import { LONGEST_LINE } from '../wire/lines.js'
-import { RPC_ERRORS, fieldsOf, paramsOf, readLine, requestOf, resultOf, textField } from '../wire/messages.js'
+import { RPC_ERRORS, fieldsOf, paramsOf, readLine, resultOf, textField } from '../wire/messages.js'
 import type { Fields, Message, MessageId, NotificationMessage, RequestMessage, SendToClient } from '../wire/messages.js'
 
 export interface GatewayParts {
@@ -52,10 +53,6 @@ export interface Gateway {
   /** Ends all servers. */
   readonly close: () => Promise<void>
 }
-
-/** A server that gives more pages than this gives them for ever. */
-const MOST_PAGES = 1_000
-const MOST_ENTRIES = 10_000
 
 export const openGateway = (parts: GatewayParts): Gateway => {
   const { servers, cordon, isClientAsked, policyOf, send: toClient, onTrouble, onRefused, version } = parts
@@ -91,10 +88,29 @@ export const openGateway = (parts: GatewayParts): Gateway => {
       },
     }),
   )
+  const processes = (): readonly ServerLink[] => [...links, ...instances.running()]
   const nameOf: ToolNaming['nameOf'] = (link, own) => (isShared ? sharedName(link.name, own) : own)
-  const tools = createServedTools(cordon, { nameOf, policyOf })
   const router = createRouter(links)
   const offered = createOffered(onTrouble)
+  const instances = createInstances({
+    onMessage: fromServers.take,
+    onTrouble,
+    onEnd: (link) => {
+      fromServers.withdraw(link)
+    },
+    compare: async (link, entries) => {
+      await offered.admitted(link, METHODS.listTools, entries, undefined)
+      return new Set(entries.map((entry) => textField(fieldsOf(entry)['name'])))
+    },
+  })
+  const tools = createServedTools(cordon, {
+    nameOf,
+    policyOf,
+    serverOf: (base, ownName, cell) => {
+      instances.prepare(base, cell)
+      return serverOfTool({ base, cell, ownName }, instances, () => offered.refusal(base, 'tool', ownName))
+    },
+  })
   let introduction: Fields = {}
   const user = (info = introduction['clientInfo']): string =>
     `the user of ${textField(fieldsOf(info)['name'], 'an MCP client').slice(0, 100)}`
@@ -127,29 +143,10 @@ export const openGateway = (parts: GatewayParts): Gateway => {
     const answer = await asked.answer
     return answer.kind === 'lost' ? errorAnswer(request.id, answer.error) : { ...answer.fields, id: request.id }
   }
-  const listAll = async (link: ServerLink, method: string): Promise<readonly unknown[]> => {
-    const entries: unknown[] = []
-    let letters = 0
-    let params: Fields = {}
-    await link.awaken()
-    for (let page = 0; page < MOST_PAGES; page += 1) {
-      const answer = await link.ask(requestOf(0, method, params)).answer
-      if (answer.kind === 'lost') throw answer.error
-      const result = fieldsOf(answer.fields['result'])
-      const found = result[LISTS[method]?.field ?? '']
-      if ('result' in answer.fields && !Array.isArray(found)) throw unusableList(link, method)
-      for (const entry of Array.isArray(found) ? (found as readonly unknown[]) : []) entries.push(entry)
-      letters += JSON.stringify(found ?? null).length
-      if (entries.length > MOST_ENTRIES || letters > LONGEST_LINE) break
-      if (typeof result['nextCursor'] !== 'string') return entries
-      params = { cursor: result['nextCursor'] }
-    }
-    const problem = `has a list of more than ${MOST_PAGES} pages, ${MOST_ENTRIES} entries or ${LONGEST_LINE} letters`
-    throw fail('mcp-server-garbled', { server: link.name, problem })
-  }
   /** The whole list of a server, as clients may read it. */
   const listAdmitted = async (link: ServerLink, method: string): Promise<readonly Fields[]> => {
-    const entries = await offered.admitted(link, method, await listAll(link, method), undefined)
+    const admitted = await offered.admitted(link, method, await listAll(link, method), undefined)
+    const entries = exposedOf(link, method, admitted)
     if (method === METHODS.listTools) await tools.learn(link, entries, true)
     return entries
   }
@@ -186,7 +183,7 @@ export const openGateway = (parts: GatewayParts): Gateway => {
     if (!Array.isArray(listed) || listed.length > MOST_ENTRIES) throw unusableList(link, method)
     const isWhole = result['nextCursor'] === undefined && !('cursor' in paramsOf(request))
     const others = isWhole ? undefined : () => listAll(link, method)
-    const entries = await offered.admitted(link, method, listed, others)
+    const entries = exposedOf(link, method, await offered.admitted(link, method, listed, others))
     if (method === METHODS.listTools) void tools.learn(link, entries, isWhole).catch(tellTrouble)
     return { ...answer, result: { ...result, [field]: entries } }
   }
@@ -219,7 +216,6 @@ export const openGateway = (parts: GatewayParts): Gateway => {
         refusalOf('tool', name) ?? fail('mcp-tool-unknown', { tool: name }),
         RPC_ERRORS.invalidParams,
       )
-    await tool.link.awaken()
     const client = clientOf(paramsOf(request))
     const canElicit = 'elicitation' in fieldsOf(client.capabilities)
     return callTool(cordon, tool, request, {
@@ -256,6 +252,10 @@ export const openGateway = (parts: GatewayParts): Gateway => {
       return resultOf(id, {})
     }
     const found = router.route(method, paramsOf(request))
+    const maker = instances.makerOf(request)
+    // A server cannot take over what another one lists.
+    if (maker !== undefined && (found instanceof CordonError || found.link.name === maker.name))
+      return relay(maker, request)
     return found instanceof CordonError
       ? errorAnswer(id, found, method in LISTS ? RPC_ERRORS.invalidParams : RPC_ERRORS.unknownMethod)
       : relay(found.link, request, found.params)
@@ -269,6 +269,8 @@ export const openGateway = (parts: GatewayParts): Gateway => {
       if (refusal !== undefined) throw refusal
     }
     if (isShared || only === undefined) return answerTogether(request)
+    const maker = instances.makerOf(request)
+    if (maker !== undefined) return relay(maker, request)
     if (request.method === METHODS.initialize) return introduceTo(only, request)
     if (request.method in LISTS) return listOf(only, request)
     return relay(only, request)
@@ -284,7 +286,7 @@ export const openGateway = (parts: GatewayParts): Gateway => {
     // A client that cancelled waits for no answer.
     if (!running.delete(id)) return
     const slow = sendOrRefuse(request, answer)
-    if (slow !== undefined) for (const link of links) link.run().hold(slow)
+    if (slow !== undefined) for (const link of processes()) link.run().hold(slow)
   }
   /** An answer may be longer than the client takes. A model reads the results of calls. */
   const sendOrRefuse = ({ id, method }: RequestMessage, answer: Fields): Promise<void> | undefined => {
@@ -307,7 +309,7 @@ export const openGateway = (parts: GatewayParts): Gateway => {
       cancel?.(given)
     } else if (message.method === METHODS.progress) fromServers.progress(message)
     else if (isNotification(message.method))
-      for (const link of links)
+      for (const link of processes())
         if (message.method !== METHODS.rootsChanged || link.source.allowed.has('roots')) link.run().send(message.fields)
   }
   const takeMessage = (message: Message): void => {
@@ -327,14 +329,13 @@ export const openGateway = (parts: GatewayParts): Gateway => {
       isClosing = true
       for (const cancel of running.values()) cancel({})
       fromServers.end()
-      await Promise.all(links.map((link) => link.close()))
+      await Promise.all([...links.map((link) => link.close()), instances.close()])
     },
   }
 }
 
-const unusableList = (link: ServerLink, method: string): CordonError => {
-  const problem = `answered ${method} without a list, or with more than ${MOST_ENTRIES} entries`
-  return fail('mcp-server-garbled', { server: link.name, problem })
-}
+/** Tools that the user hides are not there for clients. */
+const exposedOf = (link: ServerLink, method: string, entries: readonly Fields[]): readonly Fields[] =>
+  method === METHODS.listTools ? entries.filter(({ name }) => link.source.isExposed(textField(name))) : entries
 
 const ignore = (): void => undefined

@@ -1,4 +1,5 @@
 export { openGateway } from './gateway.js'
 export type { GatewayParts } from './gateway.js'
+export type { ToolCell } from './instances.js'
 export type { ServerSource } from './server-run.js'
 export { sharedName } from './several-servers.js'

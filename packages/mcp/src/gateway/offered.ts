@@ -28,7 +28,7 @@ export interface Offer {
 export const createOffered = (onTrouble: (error: CordonError) => void): Offer => {
   const told = new Set<string>()
   /** Kinds of which this session has seen a whole list. */
-  const seen = new Map<ServerLink, Set<OfferKind>>()
+  const seen = new WeakMap<ServerLink, Set<OfferKind>>()
 
   const tell = (link: ServerLink, kind: OfferKind, name: string): void => {
     const error = refusal(link, kind, name)

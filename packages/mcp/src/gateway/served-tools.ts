@@ -2,18 +2,19 @@
 import { setImmediate } from 'node:timers/promises'
 
 import { CordonError } from 'cordon/errors'
-import type { JsonSchema, SharedCell } from 'cordon/gate'
+import type { JsonSchema } from 'cordon/gate'
 import type { ToolPolicy } from 'cordon/policy'
 import type { Cordon, ToolDefinition } from 'cordon'
 import { mcpTool } from 'cordon/runtime'
+import type { ToolServer } from 'cordon/runtime'
 import { isMapping } from 'cordon/shapes'
 
 import { fail } from '../errors/errors.js'
 import { proposalOf } from '../server/index.js'
 import type { Proposal } from '../server/index.js'
 import { plainSchema } from './plain-schema.js'
-import { serverOfTools } from './call-tool.js'
 import type { ServedTool } from './call-tool.js'
+import type { ToolCell } from './instances.js'
 import type { ServerLink } from './server-link.js'
 
 export interface ServedTools {
@@ -26,6 +27,7 @@ export interface ServedTools {
 export interface ToolNaming {
   readonly nameOf: (link: ServerLink, ownName: string) => string
   readonly policyOf: (name: string, link: ServerLink, proposal: Proposal) => ToolRights
+  readonly serverOf: (link: ServerLink, ownName: string, cell: ToolCell) => ToolServer
 }
 
 /** `policy` is undefined if nobody wrote or accepted one. `policyFix`: what would give it one. */
@@ -34,8 +36,7 @@ export interface ToolRights {
   /** What a manifest compares in place of it. Undefined: the policy itself. */
   readonly reviewed: ToolPolicy | undefined
   readonly policyFix: string | undefined
-  /** Its server's cell, if that grants what the policy does not. */
-  readonly cell: SharedCell | undefined
+  readonly cell: ToolCell
 }
 
 export type ToolRegister = Pick<Cordon, 'addTool' | 'removeTool'>
@@ -47,7 +48,7 @@ interface Known extends ServedTool {
   readonly text: string
 }
 
-export const createServedTools = (cordon: ToolRegister, { nameOf, policyOf }: ToolNaming): ServedTools => {
+export const createServedTools = (cordon: ToolRegister, { nameOf, policyOf, serverOf }: ToolNaming): ServedTools => {
   const known = new Map<string, Known>()
   let last: Promise<void> = Promise.resolve()
 
@@ -58,9 +59,10 @@ export const createServedTools = (cordon: ToolRegister, { nameOf, policyOf }: To
   }
   const definitionOf = (link: ServerLink, { name: ownName, description, schema, proposal }: Listed): ToolDefinition => {
     const name = nameOf(link, ownName)
-    const rights = policyOf(name, link, proposal)
+    const { cell, ...rights } = policyOf(name, link, proposal)
     const { cwd } = link.source
-    return mcpTool({ name, ownName, description, input: schema, ...rights, cwd, server: serverOfTools(link) })
+    const server = serverOf(link, ownName, cell)
+    return mcpTool({ name, ownName, description, input: schema, ...rights, cwd, server })
   }
   /**
    * All at once, because each change opens the gate anew. One by one if there is something wrong with one of them: the

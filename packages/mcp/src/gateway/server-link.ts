@@ -15,6 +15,8 @@ export interface ServerLink extends Pick<ServerRun, 'ask' | 'close'> {
   readonly name: string
   /** The present one. */
   readonly run: () => ServerRun
+  /** The request that introduced the client. Undefined: the server has not answered one yet. */
+  readonly introduction: () => Fields | undefined
   /** Starts it again if it has ended. Settles when it can be asked, or cannot be started. */
   readonly awaken: () => Promise<void>
 }
@@ -45,7 +47,6 @@ export const openServerLink = (source: ServerSource, listener: LinkListener): Se
   let startedAt = monotonicMs()
   let restarts = 0
   let isClosing = false
-  /** The request that introduced the client. Undefined: the server has not answered one yet. */
   let introduction: Fields | undefined
   let waking: Promise<void> | undefined
 
@@ -62,6 +63,7 @@ export const openServerLink = (source: ServerSource, listener: LinkListener): Se
   const link: ServerLink = {
     source,
     name: source.name,
+    introduction: () => introduction,
     awaken: () => {
       if (waking !== undefined) return waking
       const isSpent = restarts >= MOST_RESTARTS && monotonicMs() - startedAt <= LASTING_MS

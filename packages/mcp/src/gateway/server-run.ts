@@ -28,6 +28,8 @@ export interface ServerSource {
   readonly boundary: Boundary
   /** What it may ask its client for. */
   readonly allowed: ReadonlySet<ClientFeature>
+  /** Whether clients see this tool. */
+  readonly isExposed: (tool: string) => boolean
   /** What was consented to of what it offers. */
   readonly consent: Consent
   /** Runs it in its cell. Rejects if it did not start. */

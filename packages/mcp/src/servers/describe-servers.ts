@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path'
 import { policyValue, portablePath, portablePolicy } from 'cordon/manifest'
 import type { ManifestServer, ManifestTool, ProjectPlaces } from 'cordon/manifest'
 import { parsePolicy } from 'cordon/policy'
-import type { ToolPolicy } from 'cordon/policy'
+import type { PlacedPolicy, ToolPolicy } from 'cordon/policy'
 import { describeAgent, mcpTool, PROJECT_FOLDER, trustOf } from 'cordon/runtime'
 import { withoutUndefined } from 'cordon/shapes'
 import { combinePolicies } from 'cordon/commands'
@@ -17,6 +17,7 @@ import { readRemoteServer } from './remote-server.js'
 import { chooseServers } from './server-choice.js'
 import type { ChosenServer } from './server-choice.js'
 import { readProjectSettings } from './server-settings.js'
+import { policiesWithin, ratedAs } from './tool-policies.js'
 import type { ToolEntry } from './tool-policies.js'
 
 export const describeServers = (
@@ -34,7 +35,11 @@ export const describeServers = (
     const isRemote = transport.kind === 'remote'
     const origin = originIn(argv)
     const behind = origin === undefined ? [] : [readRemoteServer(name, `${file}: "${name}"`, { url: origin }).policy]
-    const policy = combinePolicies(isRemote ? [transport.remote.policy] : [...policies, ...behind], variablesOf(server))
+    const written = isRemote ? [transport.remote.policy] : [...policies, ...behind]
+    const policyWith = (added: readonly PlacedPolicy[]) => combinePolicies([...written, ...added], variablesOf(server))
+    const policy = policyWith([])
+    // Its processes together.
+    const ofAll = isRemote ? policy : policyWith(policiesWithin('', tools))
     return {
       name,
       source: file,
@@ -48,8 +53,10 @@ export const describeServers = (
       ...(allowed.length === 0 ? {} : { allow: [...new Set(allowed)].sort() }),
       ...withoutUndefined({ publish: published[0] }),
       pin: isRemote ? null : pinOf(argv, lockIn(folder)),
-      policy: policyValue(portablePolicy(policy, places), key),
-      tools: tools.map((entry) => describeTool(entry, policy, project)),
+      policy: policyValue(portablePolicy(ofAll, places), key),
+      tools: tools.map((entry) =>
+        describeTool(entry, policyOfTool(entry, isRemote ? undefined : policyWith, policy), project),
+      ),
     }
   })
 }
@@ -78,23 +85,30 @@ const lockIn = (folder: string): LockPlace => ({
   trust: trustOf('project', process.geteuid?.() ?? 0, statSync(folder).uid),
 })
 
-/** A pattern of names stands for all tools that it matches. */
-const describeTool = (
-  { pattern, policy }: ToolEntry,
+/** What its instance grants. `policyWith`: of the server, with a further policy. Undefined: it runs elsewhere. */
+const policyOfTool = (
+  { policy, source }: ToolEntry,
+  policyWith: ((added: readonly PlacedPolicy[]) => ToolPolicy) | undefined,
   ofServer: ToolPolicy,
-  project: DescribedProject,
-): ManifestTool => {
-  const { folder, home, key } = project
+): ToolPolicy => {
   const granted = policy !== 'server' && 'proposedWithin' in policy ? policy.proposedWithin : policy
+  if (granted === 'server') return ofServer
+  if (policyWith === undefined) return granted
+  return ratedAs(policyWith([{ source, policy: granted, whereIs: () => source }]), granted)
+}
+
+/** A pattern of names stands for all tools that it matches. */
+const describeTool = ({ pattern }: ToolEntry, policy: ToolPolicy, project: DescribedProject): ManifestTool => {
+  const { folder, home, key } = project
   const tool = mcpTool({
     name: 'tool',
     ownName: 'tool',
     description: '',
     input: {},
-    policy: granted === 'server' ? ofServer : granted,
+    policy,
     policyFix: undefined,
     cwd: folder,
-    server: { name: '', profile: () => undefined, call: () => Promise.reject(new Error('it is only described')) },
+    server: { name: '', instance: () => Promise.reject(new Error('it is only described')) },
   })
   const options = { tools: [tool], workspace: folder, home, ruleFiles: 'none' } as const
   const [described] = describeAgent(options, { project: folder, home, key, tools: [] }).tools

@@ -2,6 +2,7 @@
 import { createHolder, policyValue, portablePath, portablePolicy } from 'cordon/manifest'
 import type { HeldServer, ManifestServer, ManifestVerdict } from 'cordon/manifest'
 import { isWithinPath } from 'cordon/policy'
+import type { PlacedPolicy } from 'cordon/policy'
 import { withoutUndefined } from 'cordon/shapes'
 import { manifestReference, REVIEW } from 'cordon/runtime'
 import type { GivenManifest, OwnFile } from 'cordon/runtime'
@@ -10,7 +11,7 @@ import { readOnly, withheld } from 'cordon/commands'
 import { fail } from '../errors/errors.js'
 import { lockPlaceOf } from '../packages/lock-file.js'
 import { areShownAs, pinOf, serverAddress, serverWords } from '../packages/server-words.js'
-import type { PreparedServer } from './server-cell.js'
+import type { PreparedCell, PreparedServer } from './server-cell.js'
 
 /** Servers can neither change the manifest nor read its key. */
 export const manifestFilesOf = (given: GivenManifest | undefined): readonly OwnFile[] => {
@@ -21,27 +22,33 @@ export const manifestFilesOf = (given: GivenManifest | undefined): readonly OwnF
   ]
 }
 
-/**
- * Throws if the server is beyond the manifest. Its tools are held when they are known. `allowed`: what it may ask its
- * client for.
- */
+interface OfServer {
+  /** What it may ask its client for. */
+  readonly allowed: Iterable<string>
+  /** The policies of its tools. */
+  readonly written: readonly PlacedPolicy[]
+  readonly configFolder: string
+}
+
+/** Throws if its processes together are beyond the manifest. Its tools are held when they are known. */
 export const holdServer = (
   prepared: PreparedServer,
   given: GivenManifest,
-  allowed: Iterable<string>,
-  configFolder: string,
+  { allowed, written, configFolder }: OfServer,
 ): PreparedServer => {
-  const manifest = verdictOn(prepared, given, [...new Set(allowed)].sort(), configFolder)
-  return { ...prepared, prepared: { ...prepared.prepared, manifest } }
+  const { reviewed } = prepared.cellFor(...written)
+  const manifest = verdictOn({ ...prepared, reviewed }, given, [...new Set(allowed)].sort(), configFolder)
+  const held = (cell: PreparedCell): PreparedCell => ({ ...cell, prepared: { ...cell.prepared, manifest } })
+  return { ...prepared, base: held(prepared.base), cellFor: (...policies) => held(prepared.cellFor(...policies)) }
 }
 
 const verdictOn = (
-  { chosen, reviewed, prepared: { order } }: PreparedServer,
+  { chosen, base: { prepared }, reviewed }: PreparedServer & Pick<PreparedCell, 'reviewed'>,
   given: GivenManifest,
   features: readonly string[],
   configFolder: string,
 ): ManifestVerdict => {
-  const { workspace, home, cwd } = order
+  const { workspace, home, cwd } = prepared.order
   const places = { workspace, project: workspace, homes: [home] }
   const { name, argv, transport } = chosen
   const folder = portablePath(cwd, places)

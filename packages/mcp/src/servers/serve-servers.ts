@@ -33,7 +33,7 @@ import { holdServer, manifestFilesOf } from './hold-servers.js'
 import { openClient, passStderr, untilSignal } from './own-streams.js'
 import { locateServers } from './packaged-servers.js'
 import { withLogin } from './remote-server.js'
-import { prepareServer, serverSource } from './server-cell.js'
+import { prepareServer, processIn, serverSource } from './server-cell.js'
 import type { PreparedServer } from './server-cell.js'
 import { chooseServers } from './server-choice.js'
 import type { ChosenServer } from './server-choice.js'
@@ -41,7 +41,7 @@ import { readServerSettings } from './server-settings.js'
 import type { AllServerSettings } from './server-settings.js'
 import { hiddenPathsOf, ignoredSettings, unusedSettings } from './start-warnings.js'
 import { ticketsIn } from './ticket-key.js'
-import { policiesWithin, policyNamed, readToolFile } from './tool-policies.js'
+import { entryNamed, policiesWithin, readToolFile } from './tool-policies.js'
 import { policiesOf } from './tool-rights.js'
 
 interface Serving {
@@ -82,33 +82,49 @@ export const serveServers = async (
     const prepared = await Promise.all(
       located.map((each) => {
         const { name } = each.server
-        const policies = [...policiesWithin(startOf(name), tools), ...settings.of(name).policies]
         const written = named.find((server) => server.name === name) ?? each.server
-        return prepareServer(each, written, given, environment, policies, withheldFiles)
+        return prepareServer(each, written, given, environment, settings.of(name).policies, withheldFiles)
       }),
     )
+    const written = (server: string) => [
+      ...policiesWithin(startOf(server), tools),
+      ...policiesWithin('', settings.of(server).tools),
+    ]
     const servers =
       manifest === undefined
         ? prepared
-        : prepared.map((each) => holdServer(each, manifest, allowedTo(each.server.name), configFolder))
-    warn(servers.flatMap((each) => hiddenPathsOf(each, environment)))
+        : prepared.map((each) => {
+            const { name } = each.server
+            return holdServer(each, manifest, { allowed: allowedTo(name), written: written(name), configFolder })
+          })
+    warn(servers.flatMap((each) => hiddenPathsOf(each, written(each.server.name), environment)))
     const [first] = servers
     if (first === undefined) return false
-    const { backend, form } = first.prepared.order
+    const { backend, form } = first.base.prepared.order
     sandbox = openSandbox({ backend, form, nursery: 'none' })
     sandbox.catch(() => undefined)
     const consentFolder = consentFolderOf(environment, home)
     const place = { audit, sandbox, environment, allowedTo, consentFolder, onStderr: passStderr() }
-    const policyOf = policiesOf(servers, environment, (name, server) => {
-      const ownName = name.slice(startOf(server).length)
-      const ofServer = settings.of(server)
-      return {
-        ownName,
-        said: policyNamed(name, tools) ?? policyNamed(ownName, ofServer.tools),
-        all: [...policiesWithin(startOf(server), tools), ...policiesWithin('', ofServer.tools)],
-      }
+    const policyOf = policiesOf(servers, {
+      environment,
+      processIn: (server, cell) => processIn(server, cell, place),
+      find: (name, server) => {
+        const ownName = name.slice(startOf(server).length)
+        const ofServer = settings.of(server)
+        return {
+          ownName,
+          said: entryNamed(name, tools) ?? entryNamed(ownName, ofServer.tools),
+          isFresh: ofServer.fresh.some((pattern) => pattern.matches(ownName)),
+          hasOtherPolicies: written(server).length > 0,
+        }
+      },
     })
-    const sources = () => servers.map((each) => serverSource(each, place))
+    const sources = () =>
+      servers.map((each) => {
+        const { exposed } = settings.of(each.server.name)
+        const isExposed = (tool: string) => exposed.length === 0 || exposed.some((pattern) => pattern.matches(tool))
+        return { ...serverSource(each, place), isExposed }
+      })
     const open = connecting({ first, sources, policyOf, audit, environment, isClientAsked, manifestFile })
     await (listening === undefined ? serveOnPipes(open) : serveOverHttp(open, listening))
     return true
@@ -165,7 +181,7 @@ interface Connecting {
 const connecting =
   ({ first, sources, policyOf, audit, environment, isClientAsked, manifestFile }: Connecting): OpenConnection =>
   async (send) => {
-    const { order, ruleSets } = first.prepared
+    const { order, ruleSets } = first.base.prepared
     const { workspace, home } = order
     /** Set before the first call, which comes from the client. */
     let asked: Approve = () => ({ kind: 'timed_out', then: 'deny' })

@@ -1,5 +1,5 @@
 // Starts a server as `cordon run` starts a command: the same rules decide, and the same log has it. Its input stays
-// open, and its cell grants what all its tools need together.
+// open. Its base has the policy of the server, and each instance that of some of its tools too.
 import { resolve } from 'node:path'
 
 import type { Mode } from 'cordon/gate'
@@ -32,20 +32,25 @@ export interface PreparedServer {
   readonly server: ChosenServer
   /** As somebody wrote it. `server` may start its installed package, or have a login. */
   readonly chosen: ChosenServer
-  readonly prepared: PreparedRun
-  /** Of its cell. */
-  readonly policy: ToolPolicy
-  /** The same without its installed package, which a manifest does not know. */
-  readonly reviewed: ToolPolicy
+  readonly base: PreparedCell
+  /** Of an instance with these policies of tools. */
+  readonly cellFor: (...policies: readonly PlacedPolicy[]) => PreparedCell
   /** `--timeout`, for each call of a tool, in milliseconds. */
   readonly timeout: number | undefined
   /** For calls of its tools. */
   readonly mode: Mode | undefined
 }
 
+export interface PreparedCell {
+  readonly prepared: PreparedRun
+  readonly policy: ToolPolicy
+  /** The same without the installed package of the server, which a manifest does not know. */
+  readonly reviewed: ToolPolicy
+}
+
 const RESTART = { restart: wayOutOfGrants('cordon mcp install') }
 
-/** `policies`: of its settings and tools, which its cell grants. `withheldFiles`: files with secrets of others. */
+/** `policies`: of its settings. `withheldFiles`: files with secrets of others. */
 export const prepareServer = async (
   { server, policies: ofPackage }: LocatedServer,
   chosen: ChosenServer,
@@ -60,25 +65,26 @@ export const prepareServer = async (
   const { wall: timeout, ...limits } = order.policy.limits
   const policiesOf = ({ transport: by }: ChosenServer) => (by.kind === 'remote' ? [by.remote.policy] : policies)
   const typed = { ...order.policy, limits }
-  const policy = combinePolicies([...ofPackage, ...policiesOf(server)], typed)
-  const written = policiesOf(chosen)
   const secrets = transport.kind === 'remote' ? transport.remote.secrets : order.secrets
   const { mode } = order
   const ownFiles = [...order.ownFiles, ...withheldFiles]
-  return {
-    server,
-    chosen,
-    policy,
-    reviewed: combinePolicies(written, withValues(typed, written, environment)),
-    timeout,
-    mode,
-    prepared: prepareRun(
-      { ...order, policy, secrets, ownFiles, mode: undefined },
-      false,
-      ownCaller(environment),
-      RESTART,
-    ),
+  const cellWith = (added: readonly PlacedPolicy[]): PreparedCell => {
+    const policy = combinePolicies([...ofPackage, ...policiesOf(server), ...added], typed)
+    const written = [...policiesOf(chosen), ...added]
+    const runOrder = { ...order, policy, secrets, ownFiles, mode: undefined }
+    return {
+      policy,
+      reviewed: combinePolicies(written, withValues(typed, written, environment)),
+      prepared: prepareRun(runOrder, false, ownCaller(environment), RESTART),
+    }
   }
+  return { server, chosen, base: cellWith([]), cellFor: (...added) => cellWith(added.map(withoutWall)), timeout, mode }
+}
+
+/** It holds for one call, and not for the life of an instance. */
+const withoutWall = ({ policy, ...place }: PlacedPolicy): PlacedPolicy => {
+  const { wall: _, ...limits } = policy.limits
+  return { ...place, policy: { ...policy, limits } }
 }
 
 /**
@@ -130,16 +136,27 @@ export interface ServerPlace {
   readonly onStderr: (server: string, bytes: Uint8Array) => void
 }
 
-export const serverSource = ({ server, prepared }: PreparedServer, place: ServerPlace): ServerSource => ({
-  name: server.name,
-  cwd: prepared.order.cwd,
-  speaks: server.transport.kind === 'stdio' ? 'stdio' : 'http',
-  url: server.transport.kind === 'remote' ? visibleWord(server.transport.remote.url) : undefined,
+export const serverSource = (prepared: PreparedServer, place: ServerPlace): Omit<ServerSource, 'isExposed'> => {
+  const { server, base } = prepared
+  const { cwd, workspace } = base.prepared.order
+  return {
+    name: server.name,
+    cwd,
+    speaks: server.transport.kind === 'stdio' ? 'stdio' : 'http',
+    url: server.transport.kind === 'remote' ? visibleWord(server.transport.remote.url) : undefined,
+    allowed: place.allowedTo(server.name),
+    consent: createConsent(consentStore(place.consentFolder, { server: server.name, workspace })),
+    ...processIn(prepared, base, place),
+  }
+}
+
+/** The server in one of its cells. */
+export const processIn = (
+  { server }: Pick<PreparedServer, 'server'>,
+  { prepared }: PreparedCell,
+  place: ServerPlace,
+): Pick<ServerSource, 'boundary' | 'run'> => ({
   boundary: prepared.tool.boundary,
-  allowed: place.allowedTo(server.name),
-  consent: createConsent(
-    consentStore(place.consentFolder, { server: server.name, workspace: prepared.order.workspace }),
-  ),
   run: async (streams) => {
     const { environment, audit, sandbox, onStderr } = place
     const { order } = prepared

@@ -2,16 +2,29 @@
 //
 //     servers:
 //       files:
-//         policy: { filesystem: { read: [data/**] } }   # of its cell, beside those of its tools
+//         policy: { filesystem: { read: [data] } }       # of the server itself, which all its tools have too
 //         allow: [roots]                                 # what it may ask its client for
 //         publish: 3000/mcp                              # the port at which it serves HTTP inside its cell
 //         tools: { read_*: { filesystem: { read: [data/**] } }, "*": server }
+//         together: [read_*, write_file]                 # they share an instance, with the policies of both
+//         fresh: [run_*]                                 # each call has an instance of its own
+//         expose: [read_*]                               # clients see no other tools
 import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { parseTextPattern } from 'cordon/gate'
 import type { TextPattern } from 'cordon/gate'
-import { itemsOf, mappingOf, namedNodesOf, oneOf, parsePolicyNode, placeOf, readDocument } from 'cordon/policy'
+import {
+  itemsOf,
+  mappingOf,
+  namedNodesOf,
+  nodeText,
+  oneOf,
+  parsePolicyNode,
+  placeOf,
+  readDocument,
+  someItemsOf,
+} from 'cordon/policy'
 import type { PlacedPolicy, PolicyNode } from 'cordon/policy'
 import { PROJECT_FOLDER, projectFolders, readRuleFile, trustOf } from 'cordon/runtime'
 import type { Trust } from 'cordon/runtime'
@@ -21,19 +34,23 @@ import type { PolicyPlaces } from 'cordon/commands'
 import { CLIENT_FEATURE_NAMES } from '../wire/era-2025.js'
 import type { ClientFeature } from '../wire/era-2025.js'
 import { parsePublished } from './bridge.js'
-import { policiesWithin, toolEntries } from './tool-policies.js'
+import { joined, toolEntries } from './tool-policies.js'
 import type { ToolEntry } from './tool-policies.js'
 
 export const SETTINGS_FILE = 'mcp.yaml'
 
 export interface ServerSettings {
-  /** For its cell: its own policy and those of its tools. */
+  /** Of the server itself. */
   readonly policies: readonly PlacedPolicy[]
   /** By the names that the server uses. */
   readonly tools: readonly ToolEntry[]
   readonly allowed: readonly ClientFeature[]
   /** The addresses of its port, inside its cell. The first one counts. */
   readonly published: readonly string[]
+  /** Tools of which each call has an instance of its own. */
+  readonly fresh: readonly TextPattern[]
+  /** Tools that clients see. Empty: all. */
+  readonly exposed: readonly TextPattern[]
 }
 
 export interface AllServerSettings {
@@ -79,6 +96,8 @@ const settingsFor = (server: string, entries: readonly SettingsEntry[]): ServerS
     tools: found.flatMap(({ tools }) => tools),
     allowed: found.flatMap(({ allowed }) => allowed),
     published: found.flatMap(({ published }) => published),
+    fresh: found.flatMap(({ fresh }) => fresh),
+    exposed: found.flatMap(({ exposed }) => exposed),
   }
 }
 
@@ -94,19 +113,27 @@ const readSettings = (path: string, trust: Trust): readonly SettingsEntry[] => {
 }
 
 const readEntry = (pattern: string, node: PolicyNode): SettingsEntry => {
-  const { policy, tools, allow, publish } = mappingOf(node, ['policy', 'tools', 'allow', 'publish'])
+  const { policy, tools, allow, publish, together, fresh, expose } = mappingOf(node, KEYS)
   const entries = tools === undefined ? [] : toolEntries(tools)
-  const placed = policy === undefined ? [] : [placedPolicy(policy)]
   return {
     name: pattern,
     pattern: parseTextPattern(pattern),
-    tools: entries,
-    policies: [...placed, ...policiesWithin('', entries)],
+    tools: together === undefined ? entries : joined(entries, together),
+    policies: policy === undefined ? [] : [placedPolicy(policy)],
     allowed:
       allow === undefined ? [] : itemsOf(allow, 'a list of features').map((item) => oneOf(item, CLIENT_FEATURE_NAMES)),
     published: publish === undefined ? [] : [parsePublished(String(publish.value), placeOf(publish))],
+    fresh: patternsOf(fresh),
+    exposed: patternsOf(expose),
   }
 }
+
+const KEYS = ['policy', 'tools', 'allow', 'publish', 'together', 'fresh', 'expose'] as const
+
+const patternsOf = (node: PolicyNode | undefined): readonly TextPattern[] =>
+  node === undefined
+    ? []
+    : someItemsOf(node, 'a list of tools').map((item) => parseTextPattern(nodeText(item, 'a name or a pattern')))
 
 const placedPolicy = (node: PolicyNode): PlacedPolicy => {
   const source = placeOf(node)

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 
 import { isReadable, isWithinPath, nearestKey, parseAbsolutePath } from 'cordon/policy'
-import type { AbsolutePath } from 'cordon/policy'
+import type { AbsolutePath, Boundary, PlacedPolicy } from 'cordon/policy'
 import { visible, visibleWord } from 'cordon/commands'
 import type { Environment } from 'cordon/commands'
 
@@ -15,14 +15,20 @@ import type { ToolEntry } from './tool-policies.js'
 /** A cell has its own empty ones. A server that keeps data there seems to save it, and all is gone when it ends. */
 const PRIVATE = ['/tmp', '/dev/shm'].map((path) => parseAbsolutePath(path))
 
-/** A warning for each argument and variable of a server that names a path in such a folder. */
-export const hiddenPathsOf = (prepared: PreparedServer, environment: Environment): readonly string[] => {
-  const { server, prepared: run } = prepared
+/**
+ * A warning for each argument and variable of a server that names a path in such a folder. `written`: the policies of
+ * its tools.
+ */
+export const hiddenPathsOf = (
+  { server, base, cellFor }: PreparedServer,
+  written: readonly PlacedPolicy[],
+  environment: Environment,
+): readonly string[] => {
   if (server.transport.kind === 'remote') return []
-  const { boundary } = run.tool
-  const { cwd, home } = run.order
+  const { cwd, home } = base.prepared.order
+  const boundaries = [base, ...written.map((policy) => cellFor(policy))].map(({ prepared }) => prepared.tool.boundary)
   const words = server.argv.slice(1).map((text) => ({ of: 'an argument', text: text.replace(/^--?[\w-]+=/, '') }))
-  const variables = boundary.environment.map(({ name, value }) => ({
+  const variables = base.prepared.tool.boundary.environment.map(({ name, value }) => ({
     of: `the variable ${name}`,
     text: value.kind === 'set' ? value.text : (environment[name] ?? ''),
   }))
@@ -31,8 +37,7 @@ export const hiddenPathsOf = (prepared: PreparedServer, environment: Environment
     const isHidden =
       path !== undefined &&
       PRIVATE.some((folder) => path !== folder && isWithinPath(path, folder)) &&
-      !isReadable(boundary, path) &&
-      ![...boundary.read, ...boundary.write].some(({ negated, base }) => !negated && isWithinPath(base, path))
+      !boundaries.some((boundary) => reachesInto(boundary, path))
     return isHidden ? [{ of, path }] : []
   })
   return [...new Map(found.map((each) => [each.path, each])).values()].map(
@@ -41,6 +46,10 @@ export const hiddenPathsOf = (prepared: PreparedServer, environment: Environment
       `there is lost when it ends; to keep it, ${keepingOf(path)}, or name a path outside of /tmp`,
   )
 }
+
+const reachesInto = (boundary: Boundary, path: AbsolutePath): boolean =>
+  isReadable(boundary, path) ||
+  [...boundary.read, ...boundary.write].some(({ negated, base }) => !negated && isWithinPath(base, path))
 
 /** Only what exists can be granted. */
 const keepingOf = (path: AbsolutePath): string => {
@@ -92,5 +101,5 @@ export const unusedSettings = (
   ]
 }
 
-const isUnset = ({ policies, tools, allowed, published }: ReturnType<AllServerSettings['of']>): boolean =>
-  [policies, tools, allowed, published].every(({ length }) => length === 0)
+const isUnset = (settings: ReturnType<AllServerSettings['of']>): boolean =>
+  Object.values(settings).every(({ length }) => length === 0)

@@ -1,10 +1,20 @@
 // Policies of tools, by patterns of their names.
 import { parseTextPattern } from 'cordon/gate'
 import type { TextPattern } from 'cordon/gate'
-import { mappingOf, namedNodesOf, parsePolicyNode, placeOf, required } from 'cordon/policy'
+import {
+  invalid,
+  mappingOf,
+  namedNodesOf,
+  oneOf,
+  parsePolicy,
+  parsePolicyNode,
+  placeOf,
+  required,
+  someItemsOf,
+} from 'cordon/policy'
 import type { PlacedPolicy, PolicyNode, ToolPolicy } from 'cordon/policy'
 import { isMapping } from 'cordon/shapes'
-import { readGivenDocument } from 'cordon/commands'
+import { combinePolicies, readGivenDocument } from 'cordon/commands'
 
 export interface ToolEntry {
   /** A name or a pattern of names, as in rules. */
@@ -44,20 +54,17 @@ export const entriesForNobody = (starts: readonly string[], entries: readonly To
   entries.filter(({ pattern }) => !starts.some((start) => couldMatch(pattern, start)))
 
 /** The first entry counts. */
-export const policyNamed = (name: string, entries: readonly ToolEntry[]): ToolEntry['policy'] | undefined =>
-  entries.find(({ pattern }) => pattern.matches(name))?.policy
+export const entryNamed = (name: string, entries: readonly ToolEntry[]): ToolEntry | undefined =>
+  entries.find(({ pattern }) => pattern.matches(name))
 
-/** The policies of tools whose names begin like this. The cell of their server grants all of them. */
+/** The policies of tools whose names begin like this. */
 export const policiesWithin = (start: string, entries: readonly ToolEntry[]): readonly PlacedPolicy[] =>
   entries.flatMap(({ pattern, policy, source }) => {
     const granted = policy !== 'server' && 'proposedWithin' in policy ? policy.proposedWithin : policy
     return granted !== 'server' && couldMatch(pattern, start)
-      ? [{ source, policy: withoutLimits(granted), whereIs: () => source }]
+      ? [{ source, policy: granted, whereIs: () => source }]
       : []
   })
-
-/** Limits hold for one call of the tool, and not for the life of its server. */
-const withoutLimits = (policy: ToolPolicy): ToolPolicy => ({ ...policy, limits: {} })
 
 const couldMatch = ({ runs: [literal = ''], isLiteral }: TextPattern, start: string): boolean =>
   literal.startsWith(start) || (!isLiteral && start.startsWith(literal))
@@ -65,3 +72,30 @@ const couldMatch = ({ runs: [literal = ''], isLiteral }: TextPattern, start: str
 /** `--timeout` holds where a policy names no time of its own. */
 export const withTimeout = (policy: ToolPolicy, timeout: number | undefined): ToolPolicy =>
   timeout === undefined ? policy : { ...policy, limits: { wall: timeout, ...policy.limits } }
+
+/** The tools of these entries share one policy, which grants what theirs grant together. */
+export const joined = (entries: readonly ToolEntry[], together: PolicyNode): readonly ToolEntry[] => {
+  const items = someItemsOf(together, 'a list of tools')
+  const names = items.map((item) =>
+    oneOf(
+      item,
+      entries.map(({ name }) => name),
+    ),
+  )
+  const members = entries.filter(({ name }) => names.includes(name))
+  const policies = members.map(({ name, source, policy }) => {
+    if (policy === 'server' || 'proposedWithin' in policy)
+      throw invalid(items[names.indexOf(name)] ?? together, 'a tool with a policy that is written here')
+    return { source, policy, whereIs: () => source }
+  })
+  const policy = combinePolicies(policies, parsePolicy({}, placeOf(together)))
+  return entries.map((entry) => (names.includes(entry.name) ? { ...entry, policy } : entry))
+}
+
+/** The risk that a policy declares counts for the cell that was made for it, and so does that it needs an approval. */
+export const ratedAs = (cell: ToolPolicy, { risk, egressClass, limits: { wall } }: ToolPolicy): ToolPolicy => ({
+  ...cell,
+  ...(risk.kind === 'declared' ? { risk } : {}),
+  ...(egressClass.kind === 'declared' && egressClass.level === 'write' ? { egressClass } : {}),
+  limits: wall === undefined ? cell.limits : { ...cell.limits, wall },
+})

@@ -1,78 +1,98 @@
-// The rights of each tool of a server: its policy, and the cell that it shares with the other tools.
+// The rights of each tool of a server: its policy, and the cell in which its calls run.
 import { bug } from 'cordon/errors'
-import type { SharedCell } from 'cordon/gate'
 import { escapeGlob, isWithinPath, policyHash } from 'cordon/policy'
-import type { AbsolutePath, PlacedPolicy, ToolPolicy } from 'cordon/policy'
+import type { AbsolutePath, PlacedPolicy } from 'cordon/policy'
 import { reportFailure } from 'cordon/commands'
 import type { Environment } from 'cordon/commands'
 import { namedPaths } from 'cordon/runtime'
 
-import type { GatewayParts } from '../gateway/index.js'
+import type { GatewayParts, ServerSource, ToolCell } from '../gateway/index.js'
 import { createProposalJudge } from './accept-proposal.js'
-import type { PreparedServer } from './server-cell.js'
-import { withTimeout } from './tool-policies.js'
+import type { PreparedCell, PreparedServer } from './server-cell.js'
+import { ratedAs, withTimeout } from './tool-policies.js'
 import type { ToolEntry } from './tool-policies.js'
 
 interface SaidOfTool {
   /** As its server calls it. */
   readonly ownName: string
   /** By the user. */
-  readonly said: ToolEntry['policy'] | undefined
-  /** The policies of all tools of its server. */
-  readonly all: readonly PlacedPolicy[]
+  readonly said: ToolEntry | undefined
+  /** Each call has an instance of its own. */
+  readonly isFresh: boolean
+  /** Whether a tool of its server has another policy than the server itself. */
+  readonly hasOtherPolicies: boolean
 }
 
-/** `find`: by the name that clients use. A proposal that nobody accepted is reported once. */
+interface ToolPlaces {
+  readonly environment: Environment
+  /** `name`: as clients call the tool. */
+  readonly find: (name: string, server: string) => SaidOfTool
+  readonly processIn: (prepared: PreparedServer, cell: PreparedCell) => Pick<ServerSource, 'boundary' | 'run'>
+}
+
+/** A proposal that nobody accepted is reported once. */
 export const policiesOf = (
   servers: readonly PreparedServer[],
-  environment: Environment,
-  find: (name: string, server: string) => SaidOfTool,
+  { environment, find, processIn }: ToolPlaces,
 ): GatewayParts['policyOf'] => {
   const owners = new Map(
     servers.map((prepared) => {
-      const { server, policy, timeout } = prepared
-      const judge = createProposalJudge({ name: server.name, policy, timeout, places: prepared.prepared.order })
-      return [server.name, { prepared, judge }]
+      const { server, base, timeout } = prepared
+      const places = base.prepared.order
+      const judge = createProposalJudge({ name: server.name, policy: base.policy, timeout, places })
+      return [server.name, { prepared, judge, cells: cellsOf(prepared) }]
     }),
   )
   const told = new Set<string>()
   return (name, link, proposal) => {
-    const { prepared, judge } = owners.get(link.name) ?? bug(`a link to the unknown server ${link.name}`)
-    const { ownName, said, all } = find(name, link.name)
-    const granted = judge({ name: ownName, proposal }, said)
-    if (granted.policy !== undefined) {
-      const policy = withTimeout(granted.policy, prepared.timeout)
-      const reviewed = granted.policy === prepared.policy ? prepared.reviewed : undefined
-      return { policy, reviewed, policyFix: undefined, cell: sharedCellOf(granted.policy, prepared, all) }
+    const { prepared, judge, cells } = owners.get(link.name) ?? bug(`a link to the unknown server ${link.name}`)
+    const { ownName, said, isFresh, hasOtherPolicies } = find(name, link.name)
+    const { base, timeout } = prepared
+    const granted = judge({ name: ownName, proposal }, said?.policy)
+    const atBase: ToolCell = { kind: 'base', scope: hasOtherPolicies ? 'policy' : 'server' }
+    if (granted.policy === undefined) {
+      const { trouble } = granted
+      if (trouble !== undefined && !told.has(trouble.message)) {
+        told.add(trouble.message)
+        reportFailure(trouble, environment)
+      }
+      const policyFix = trouble?.fix ?? givingPolicy(prepared, ownName)
+      return { policy: undefined, reviewed: undefined, policyFix, cell: atBase }
     }
-    const { trouble } = granted
-    if (trouble !== undefined && !told.has(trouble.message)) {
-      told.add(trouble.message)
-      reportFailure(trouble, environment)
+    const given = granted.policy
+    // A remote server runs elsewhere. Here is only the way to it, which is the same for all of its tools.
+    if (prepared.server.transport.kind === 'remote')
+      return { policy: withTimeout(given, timeout), reviewed: undefined, policyFix: undefined, cell: atBase }
+    const cell =
+      given === base.policy ? base : cells({ source: said?.source ?? name, policy: given, whereIs: () => name })
+    const key = policyHash(cell.policy)
+    return {
+      policy: withTimeout(ratedAs(cell.policy, given), timeout),
+      reviewed: withTimeout(ratedAs(cell.reviewed, given), timeout),
+      policyFix: undefined,
+      cell:
+        key === policyHash(base.policy) && !isFresh
+          ? atBase
+          : { kind: 'own', key, isFresh, source: { ...link.source, ...processIn(prepared, cell) } },
     }
-    const policyFix = trouble?.fix ?? givingPolicy(prepared, ownName)
-    return { policy: undefined, reviewed: undefined, policyFix, cell: undefined }
+  }
+}
+
+/** Each policy has one cell, whichever tools have it. */
+const cellsOf = ({ cellFor }: PreparedServer): ((placed: PlacedPolicy) => PreparedCell) => {
+  const made = new Map<string, PreparedCell>()
+  return (placed) => {
+    const key = policyHash(placed.policy)
+    const cell = made.get(key) ?? cellFor(placed)
+    made.set(key, cell)
+    return cell
   }
 }
 
 /** What the words of the server name is what its tools are likely to need. */
-const givingPolicy = ({ server: { name }, chosen, prepared }: PreparedServer, tool: string): string => {
-  const policy = chosen.transport.kind === 'remote' ? '{}' : policyForWords(chosen.argv, prepared.order.cwd)
+const givingPolicy = ({ server: { name }, chosen, base }: PreparedServer, tool: string): string => {
+  const policy = chosen.transport.kind === 'remote' ? '{}' : policyForWords(chosen.argv, base.prepared.order.cwd)
   return `give it a policy in mcp.yaml, such as: servers: { ${JSON.stringify(name)}: { tools: { ${JSON.stringify(tool)}: ${policy} } } }`
-}
-
-/** Undefined if the tool has all rights of the cell, or no policy of a tool widens it: a remote server has no files. */
-const sharedCellOf = (
-  policy: ToolPolicy,
-  { server, policy: ofCell, prepared }: PreparedServer,
-  all: readonly PlacedPolicy[],
-): SharedCell | undefined => {
-  if (policy === ofCell || server.transport.kind === 'remote') return undefined
-  const own = policyHash({ ...policy, limits: {} })
-  return {
-    boundary: prepared.tool.boundary,
-    hasOtherPolicies: all.some((other) => policyHash({ ...other.policy, limits: {} }) !== own),
-  }
 }
 
 /** Existing paths that these words name, as globs without links. Those in the working folder are relative to it. */

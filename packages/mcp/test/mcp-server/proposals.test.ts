@@ -97,7 +97,7 @@ describe('`proposed`', () => {
 
   test('does not widen what a policy of the user grants', IN_MATRIX, async () => {
     const settings = tools('read: { filesystem: { read: [notes/**] } }')
-    const { read } = await open({ settings, annotations: READS_ALL, words: ['--read', '.'] })
+    const { read } = await open({ settings, annotations: READS_ALL })
     expect(textOf(await read('notes/a.txt'))).toBe('a note')
     expect(metaOf(await read('key.txt'))).toMatchObject({ 'cordon/status': 'denied' })
   })

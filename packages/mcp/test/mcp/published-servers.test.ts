@@ -47,7 +47,7 @@ describe('the filesystem server', () => {
     const call = { name: 'list_directory', arguments: { path: join(folder, 'in') } }
     expect(metaOf(await client.callTool(call))).toMatchObject({ 'cordon/status': 'denied' })
     const rules = folderWith({ 'rules.yaml': 'rules: [{ effect: allow, tool: list_directory, because: a test }]\n' })
-    const allowed = await openFiles(['--rules', join(rules, 'rules.yaml')])
+    const allowed = await openFiles(['--read', 'in/**', '--rules', join(rules, 'rules.yaml')])
     const path = join(allowed.folder, 'in')
     expect(textOf(await allowed.client.callTool({ ...call, arguments: { path } }))).toContain('a.txt')
   })

@@ -19,7 +19,7 @@ test('a refused call is named on stderr with the missing grant, and by why last 
   await bare.client.close()
 
   const tools = folderWith({ 'tools.yaml': '"*": { filesystem: { read: [docs/open] } }\n' })
-  const words = ['--tools', join(tools, 'tools.yaml'), '--read', 'docs', '--', ...server]
+  const words = ['--tools', join(tools, 'tools.yaml'), '--read', 'docs/open', '--', ...server]
   const held = await openGateway(folder, words, {}, undefined, audit)
   expect((await held.client.callTool(read('docs/open/b.txt'))).isError).not.toBe(true)
   expect(held.stderr()).not.toContain('refused the call')

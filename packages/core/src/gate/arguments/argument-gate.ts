@@ -15,7 +15,6 @@ import { thrownMessage } from '../thrown-message.js'
 import { hasDotDot, normalisedPath, readPaths, spellingsOf } from './path-spelling.js'
 import type { PathReading } from './path-spelling.js'
 import type { GateTool } from '../tool.js'
-import { filesMatching, mayBeNew, rewritingsOf } from './shared-cell.js'
 import { readUrl, renderTarget } from './url-spelling.js'
 import type { UrlTarget } from './url-spelling.js'
 
@@ -61,7 +60,6 @@ export const createArgumentGate = (
       resolve,
       files,
       network,
-      listFolder,
       mayExist: existingNames(strings.length, tool.places.cwd, listFolder),
     }
     for (const string of strings) {
@@ -76,7 +74,6 @@ export const createArgumentGate = (
 interface Judge {
   readonly tool: GateTool
   readonly resolve: ResolvePath
-  readonly listFolder: ListFolder
   readonly mayExist: MayExist
   readonly files: FileStance | undefined
   readonly network: GateTool['boundary']['network'] | undefined
@@ -118,7 +115,7 @@ const judgeUrls = (string: ArgumentString, { tool, network }: Judge, urls: UrlTa
         target: renderTarget(reading.target),
         tool: tool.name,
         granted: grantedHosts(network),
-        fix: `grant the host (network)${tool.cell === undefined ? `, ${UNLESS_TEXT} fetched` : SHARED}`,
+        fix: `grant the host (network), ${UNLESS_TEXT} fetched`,
       })
     }
     urls.push(reading.target)
@@ -129,7 +126,6 @@ const judgeUrls = (string: ArgumentString, { tool, network }: Judge, urls: UrlTa
 }
 
 const UNLESS_TEXT = 'or mark the parameter with text() if it is content that is never'
-const SHARED = ' to this tool: it shares its cell with tools of other policies, and is held to its own'
 
 const grantedHosts = (network: GateTool['boundary']['network']): string =>
   network.kind === 'hosts'
@@ -140,7 +136,7 @@ const judgePaths = (string: ArgumentString, judge: Judge, paths: CallPath[]): Co
   const { text, marks } = string
   const accesses = accessesOf(string)
   if (accesses.length === 0) return undefined
-  const found = readingsOf(text, judge, marks.has('path-read') || marks.has('path-write'))
+  const found = readPaths(text, judge.tool.places, marks.has('path-read') || marks.has('path-write'))
   const unreadable = (problem: string) =>
     judge.files === undefined
       ? undefined
@@ -168,22 +164,6 @@ const judgePaths = (string: ArgumentString, judge: Judge, paths: CallPath[]): Co
   return undefined
 }
 
-/** In a shared cell also what the text can become, and what it matches as a pattern. */
-const readingsOf = (text: string, { tool, listFolder }: Judge, isPath: boolean): ReturnType<typeof readPaths> => {
-  const { cell, places } = tool
-  if (cell === undefined) return readPaths(text, places, isPath)
-  const readings: PathReading[] = []
-  for (const each of [text, ...rewritingsOf(text, places)]) {
-    const found = readPaths(each, places, isPath)
-    if (found.kind === 'unreadable') return found
-    for (const reading of found.readings) {
-      const matching = reading.isGuess ? filesMatching(reading.path, places, listFolder) : undefined
-      readings.push(reading, ...(matching ?? []).map((path) => ({ path, isGuess: true })))
-    }
-  }
-  return { kind: 'readings', readings }
-}
-
 const UNMARKED: readonly PathAccess[] = ['any']
 
 /** A parameter marked as a URL is not opened as a file. */
@@ -199,26 +179,21 @@ type Found =
   | { readonly kind: 'just-text' }
   | { readonly kind: 'unknown'; readonly problem: string }
 
-/** In a shared cell, a key with a slash may be the path of a file to write. */
 const isJustText = ({ path }: PathReading, { isCertainOnly, text }: ArgumentString, judge: Judge): boolean =>
-  (isCertainOnly && (judge.tool.cell === undefined || !text.includes('/'))) ||
-  text.length > MAX_GUESS ||
-  !judge.mayExist(path)
+  isCertainOnly || text.length > MAX_GUESS || !judge.mayExist(path)
 
 /**
  * A word is a relative path if the file exists. It also is one if the tool could create the file in an existing folder,
- * where no cell confines the tool, or a cell that it shares with others.
+ * where no cell confines the tool.
  */
 const lookUp = ({ path, isGuess }: PathReading, { text }: ArgumentString, { tool, resolve }: Judge): Found => {
   const spelled = normalisedPath(path)
   if (spelled === undefined) return { kind: 'unknown', problem: 'it leads above the root' }
   const object = resolveSafely(resolve, path)
-  const mayBeNewAt = (resolved: AbsolutePath | undefined): boolean =>
-    tool.cell !== undefined && mayBeNew(tool.cell, tool.places, spelled, resolved, resolve)
   // A link that leads nowhere can be written through.
-  if (object.kind === 'unknown') return isGuess && !mayBeNewAt(undefined) ? { kind: 'just-text' } : object
+  if (object.kind === 'unknown') return isGuess ? { kind: 'just-text' } : object
   const couldCreate = tool.runs === 'in-process' && text.includes('/') && object.parentExists
-  if (isGuess && !object.exists && !couldCreate && !mayBeNewAt(object.path)) return { kind: 'just-text' }
+  if (isGuess && !object.exists && !couldCreate) return { kind: 'just-text' }
   return { kind: 'path', path: object.path, spelled }
 }
 
@@ -246,14 +221,8 @@ const pathDenial = (
     tool: tool.name,
     access: ACCESS_WORDS[access],
     granted: files.granted(access),
-    hint: tool.cell === undefined ? '' : ' If it is text and not a path, begin it with another word.',
-    fix: `grant it (filesystem.${access === 'any' ? 'read or .write' : access})${waysAround(string, tool)}`,
+    fix: `grant it (filesystem.${access === 'any' ? 'read or .write' : access})${string.marks.size === 0 ? `, ${UNLESS_TEXT} opened` : ''}`,
   })
-
-const waysAround = ({ marks }: ArgumentString, { cell }: GateTool): string => {
-  if (cell !== undefined) return SHARED
-  return marks.size === 0 ? `, ${UNLESS_TEXT} opened` : ''
-}
 
 /** The text of the model, cut for a message. */
 const shown = (text: string): string => JSON.stringify(text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text)

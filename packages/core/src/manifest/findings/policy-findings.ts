@@ -121,7 +121,7 @@ export const newlyCan = (witness: Witness): Sentence => {
     case 'confinement':
       return witness.tool === 'in-process'
         ? say` now runs in the agent's own process, where no sandbox confines it`
-        : say` now shares one cell with the other tools of its server`
+        : say` now shares one cell with other calls`
     case 'undecided':
       return say` may now do more in ${words(witness.section)}: its patterns are too entangled to decide`
   }

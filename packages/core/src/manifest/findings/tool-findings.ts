@@ -172,7 +172,7 @@ function* gateFindings(
     ])
     return
   }
-  // Only for these tools the argument gate is what narrows a call to its policy. All tools of a server share its cell.
+  // For tools of remote servers the argument gate is all that narrows a call to its policy.
   if (before.kind !== 'mcp' || after.kind !== 'mcp' || after.argument_gate === 'off') return
   if (JSON.stringify(before.policy) === JSON.stringify(after.policy)) return
   const omitted = ({ policy }: HeldTool) => {

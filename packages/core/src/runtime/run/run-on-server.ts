@@ -12,36 +12,36 @@ import { limitedSignal, withoutProcess } from './run-in-process.js'
 /** A server that never answers must not keep its caller waiting for ever. */
 const DEFAULT_WALL_MS = 10 * 60_000
 
-/**
- * Sends a permitted call to the server that has the tool. The server stays in its own cell, so the profile of the call
- * is that of the server, and says that the grants of all its tools hold there.
- */
+/** Sends a permitted call to the server that has the tool. Its profile is that of the cell that takes it. */
 export const runOnServer = async (
   { gate }: BoundTool,
   { name, server, policy }: ToolOfKind<'mcp'>,
   { input, signal, attachment, beforeStart }: PermittedCall,
 ): Promise<Execution> => {
-  const held = server.profile()
-  if (held === undefined) throw fail('mcp-server-ended', { server: server.name, how: 'it does not run' })
-  await beforeStart(undefined)
+  const { profile, scope, call, giveBack } = await server.instance()
   const wall = policy.limits.wall ?? DEFAULT_WALL_MS
-  const limited = limitedSignal(signal, wall)
-  const began = monotonicMs()
-  const reply = await server.call({ input, attachment, signal: limited.signal }).finally(limited.done)
-  return {
-    ...withoutProcess(began),
-    ...endOf(name, input, reply, limited.isOver()),
-    profile: {
-      ...held,
-      scope: 'server',
-      process_limits: { ...held.process_limits, wall },
-      enforced: {
-        ...held.enforced,
-        'arguments': gate.argumentGate === 'enforced' ? ['argument-gate'] : [],
-        // The call ends and the server gets a cancellation. The server may go on.
-        'limits.wall': ['cancellation'],
+  try {
+    await beforeStart(undefined)
+    const limited = limitedSignal(signal, wall)
+    const began = monotonicMs()
+    const reply = await call({ input, attachment, signal: limited.signal }).finally(limited.done)
+    return {
+      ...withoutProcess(began),
+      ...endOf(name, input, reply, limited.isOver()),
+      profile: {
+        ...profile,
+        scope,
+        process_limits: { ...profile.process_limits, wall },
+        enforced: {
+          ...profile.enforced,
+          'arguments': gate.argumentGate === 'enforced' ? ['argument-gate'] : [],
+          // The call ends and the server gets a cancellation. The server may go on.
+          'limits.wall': ['cancellation'],
+        },
       },
-    },
+    }
+  } finally {
+    giveBack()
   }
 }
 

@@ -36,7 +36,7 @@ export const bindTool = (definition: ToolDefinition, { workspace, home }: Places
     name,
     kind,
     policy,
-    ...(kind === 'mcp' ? { hasPolicy: definition.hasPolicy, ...withoutUndefined({ cell: definition.cell }) } : {}),
+    ...(kind === 'mcp' ? { hasPolicy: definition.hasPolicy } : {}),
     workspace,
     home,
     cwd,

@@ -1,13 +1,6 @@
 import { fail } from '../../errors/index.js'
 import type { CordonError } from '../../errors/index.js'
-import type {
-  Constraints,
-  DestructiveFacts,
-  JsonSchema,
-  JsonValue,
-  SharedCell,
-  StandardSchema,
-} from '../../gate/index.js'
+import type { Constraints, DestructiveFacts, JsonSchema, JsonValue, StandardSchema } from '../../gate/index.js'
 import { parseConstraints } from '../../gate/index.js'
 import { parsePolicy } from '../../policy/index.js'
 import type { ToolPolicy } from '../../policy/index.js'
@@ -100,8 +93,6 @@ export type ToolDefinition<
         readonly reviewed: ToolPolicy | undefined
         /** What would give it a policy. */
         readonly policyFix: string | undefined
-        /** The cell that it shares with tools of other policies. Undefined: its policy is that of the cell. */
-        readonly cell: SharedCell | undefined
       }
     | { readonly kind: 'in-process'; readonly run: ToolRun; readonly result: ResultLimits | undefined }
   )
@@ -113,12 +104,20 @@ export interface ToolContainer {
   readonly runtime: string | undefined
 }
 
-/** A running MCP server, as a tool of it is called. */
+/** An MCP server, as a tool of it is called. */
 export interface ToolServer {
   readonly name: string
-  /** The cell that it runs in. Undefined if it does not run. */
-  readonly profile: () => SandboxProfile | undefined
+  /** The process of the server that takes one call. It is started if there is none. */
+  readonly instance: () => Promise<ServerInstance>
+}
+
+/** One process of an MCP server, in its cell. */
+export interface ServerInstance {
+  readonly profile: SandboxProfile
+  readonly scope: NonNullable<SandboxProfile['scope']>
   readonly call: (call: ServerCall) => Promise<ServerReply>
+  /** The call is over, or will not come. */
+  readonly giveBack: () => void
 }
 
 export interface ServerCall {
@@ -227,21 +226,20 @@ type McpTool = ToolOfKind<'mcp'>
 interface McpToolOptions
   extends
     Pick<McpTool, 'name' | 'description' | 'server' | 'ownName' | 'policyFix'>,
-    Partial<Pick<McpTool, 'reviewed' | 'cell'>> {
+    Partial<Pick<McpTool, 'reviewed'>> {
   readonly input: JsonSchema
   /** Undefined: nobody wrote one, so the tool gets no right and no mode trusts it. */
   readonly policy: ToolPolicy | undefined
   readonly cwd: string
 }
 
-/** A tool of an MCP server. The server runs already, in a cell that all its tools share. */
+/** A tool of an MCP server, which runs in cells of its own. */
 export const mcpTool = ({ name, description, input, cwd, policy, ...ofServer }: McpToolOptions): ToolDefinition => ({
   ...commonDefinition({ name, description, input, cwd, policy: { risk: 'unknown' } }),
   ...(policy === undefined ? {} : { policy }),
   kind: 'mcp',
   hasPolicy: policy !== undefined,
   reviewed: undefined,
-  cell: undefined,
   ...ofServer,
 })
 

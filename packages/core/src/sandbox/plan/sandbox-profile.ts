@@ -61,9 +61,9 @@ const OF_CELLS = {
   image: optional(described('The image of the container, by the digest of its contents.', filled())),
   scope: optional(
     described(
-      'server: the cell of an MCP server, with the grants of all its tools together. For the policy of the one tool ' +
-        'only the argument gate answers.',
-      oneOf('server'),
+      'What the cell of an MCP server is for. call: this call alone. policy: all calls of tools with this policy, so ' +
+        'its limits, but for the time of a call, hold for all of them together. server: all calls of the server.',
+      oneOf('call', 'policy', 'server'),
     ),
   ),
   sealed: described(
