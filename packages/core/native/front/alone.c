@@ -4,8 +4,8 @@
  * process.
  */
 #include "front/alone.h"
-#include "wire/report.h"
 #include "wire/frames.h"
+#include "wire/report.h"
 
 #include <sched.h>
 #include <sys/personality.h>
@@ -33,8 +33,8 @@ static bool leave_limit(int resource, rlim_t least)
 	return setrlimit(resource, &limit) == 0;
 }
 
-/* What makes a process slow, or its memory easy to predict. Where it is not allowed, a host is only slower. */
-static void leave_scheduling(void)
+/* What makes a process slow, or its memory easy to predict. False in a class that an ordinary user cannot leave. */
+static bool leave_scheduling(void)
 {
 	struct sched_param ordinary = { 0 };
 	cpu_set_t all;
@@ -48,6 +48,7 @@ static void leave_scheduling(void)
 	int score = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
 	if (score >= 0)
 		write_fully(score, "0", 1);
+	return sched_getscheduler(0) == SCHED_OTHER;
 }
 
 int run_alone(char **words)
@@ -61,7 +62,8 @@ int run_alone(char **words)
 	errno = 0;
 	if (getpriority(PRIO_PROCESS, 0) > 0 && setpriority(PRIO_PROCESS, 0, 0) < 0)
 		return EXIT_REFUSED;
-	leave_scheduling();
+	if (!leave_scheduling())
+		return EXIT_REFUSED;
 	/* It has credentials of those whom it serves in memory. */
 	setrlimit(RLIMIT_CORE, &none);
 	umask(077);

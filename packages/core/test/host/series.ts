@@ -11,12 +11,14 @@ import { FRONT, frontPlace, hostStarted, hostState } from './front.js'
 const RUNS = 10_000
 const CLIENTS = 4
 const KILLS = 300
+/** A busy machine takes several times as long as a quiet one. */
+const LONGEST_MS = 30 * 60_000
 
 const place = frontPlace()
 
 /** In the file of the other tests of the host: it is one process, and others stop it. */
 export const testSeries = (): void => {
-  describe('series', { tags: ['matrix'] }, tests)
+  describe('series', { tags: ['matrix'], timeout: LONGEST_MS }, tests)
 }
 
 /** Null for a signal. */
