@@ -90,12 +90,6 @@ export const EGRESS_ERRORS = {
     message: 'the network of this call is closed',
     agent: 'The network is no longer available.',
   },
-  'mcp-server-ended': {
-    when: 'An MCP server ended while it was needed, or before.',
-    message: 'the MCP server "{server}" has ended: {how}',
-    agent: 'This server has ended. The call may have run, so look before you call again. The server is started again.',
-    fix: 'see what it wrote to stderr, and `cordon log`; the next request starts it again, at most 5 times in a row',
-  },
   'listen-refused': {
     when: 'The address to listen on is not safe: others could read the traffic or connect.',
     message: 'not listening on {where}: {problem}',

@@ -205,6 +205,6 @@ listener.listen()
 print("listens", flush=True)
 while True:
     connection, _ = listener.accept()
-    print("request" if connection.recv(5) else "nothing", flush=True)
+    print("request" if connection.recv(5)[:1] == b"Q" else "nothing", flush=True)
     connection.close()
 `

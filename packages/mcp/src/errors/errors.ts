@@ -9,6 +9,12 @@ export const ERRORS = {
     agent: 'This server is not available. Other arguments will not help. Tell the user.',
     fix: '{fix}',
   },
+  'mcp-server-ended': {
+    when: 'An MCP server ended while it was needed, or before.',
+    message: 'the MCP server "{server}" has ended: {how}',
+    agent: 'This server has ended. The call may have run, so look before you call again. The server is started again.',
+    fix: 'see what it wrote to stderr, and `cordon log`; the next request starts it again, at most 5 times in a row',
+  },
   'mcp-package-unclear': {
     when: 'The words that start an MCP server from a package are not ones that Cordon knows exactly.',
     message: '`{runner}` cannot start an MCP server with these words: {problem}',
