@@ -221,8 +221,7 @@ int ask_host(const char *build, int message, int argc, char **argv)
 		.host = { build, NO_PEER }, .connection = -1, .signals = -1, .message = message, .launcher = -1
 	};
 	int status = NOT_SERVED;
-	/* A command goes on without the reader of a warning. Its launcher is waited for, also where children are not.
-	 */
+	/* A warning may have no reader any more. The launcher is waited for, also where children are ignored. */
 	void (*of_pipes)(int) = signal(SIGPIPE, SIG_IGN), (*of_children)(int) = signal(SIGCHLD, SIG_DFL);
 
 	block_passed_on(&front);

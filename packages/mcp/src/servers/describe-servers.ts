@@ -17,7 +17,7 @@ import { readRemoteServer } from './remote-server.js'
 import { chooseServers } from './server-choice.js'
 import type { ChosenServer } from './server-choice.js'
 import { readProjectSettings } from './server-settings.js'
-import { policiesWithin, ratedAs } from './tool-policies.js'
+import { policiesWithin, asDeclared } from './tool-policies.js'
 import type { ToolEntry } from './tool-policies.js'
 
 export const describeServers = (
@@ -94,7 +94,7 @@ const policyOfTool = (
   const granted = policy !== 'server' && 'proposedWithin' in policy ? policy.proposedWithin : policy
   if (granted === 'server') return ofServer
   if (policyWith === undefined) return granted
-  return ratedAs(policyWith([{ source, policy: granted, whereIs: () => source }]), granted)
+  return asDeclared(policyWith([{ source, policy: granted, whereIs: () => source }]), granted)
 }
 
 /** A pattern of names stands for all tools that it matches. */

@@ -3,6 +3,7 @@
 import { resolve } from 'node:path'
 
 import type { Mode } from 'cordon/gate'
+import { policyHash } from 'cordon/policy'
 import type { PlacedPolicy, ToolPolicy } from 'cordon/policy'
 import type { AuditLog, OwnFile } from 'cordon/runtime'
 import { describeEnding } from 'cordon/sandbox'
@@ -33,7 +34,7 @@ export interface PreparedServer {
   /** As somebody wrote it. `server` may start its installed package, or have a login. */
   readonly chosen: ChosenServer
   readonly base: PreparedCell
-  /** Of an instance with these policies of tools. */
+  /** Of an instance with these policies of tools. A remote server has no cell but its base. */
   readonly cellFor: (...policies: readonly PlacedPolicy[]) => PreparedCell
   /** `--timeout`, for each call of a tool, in milliseconds. */
   readonly timeout: number | undefined
@@ -78,7 +79,17 @@ export const prepareServer = async (
       prepared: prepareRun(runOrder, false, ownCaller(environment), RESTART),
     }
   }
-  return { server, chosen, base: cellWith([]), cellFor: (...added) => cellWith(added.map(withoutWall)), timeout, mode }
+  const base = cellWith([])
+  const cells = new Map<string, PreparedCell>()
+  const cellFor: PreparedServer['cellFor'] = (...added) => {
+    if (transport.kind === 'remote') return base
+    const placed = added.map(withoutWall)
+    const key = placed.map(({ policy }) => policyHash(policy)).join(' ')
+    const cell = cells.get(key) ?? cellWith(placed)
+    cells.set(key, cell)
+    return cell
+  }
+  return { server, chosen, base, cellFor, timeout, mode }
 }
 
 /** It holds for one call, and not for the life of an instance. */

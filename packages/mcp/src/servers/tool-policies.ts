@@ -93,7 +93,7 @@ export const joined = (entries: readonly ToolEntry[], together: PolicyNode): rea
 }
 
 /** The risk that a policy declares counts for the cell that was made for it, and so does that it needs an approval. */
-export const ratedAs = (cell: ToolPolicy, { risk, egressClass, limits: { wall } }: ToolPolicy): ToolPolicy => ({
+export const asDeclared = (cell: ToolPolicy, { risk, egressClass, limits: { wall } }: ToolPolicy): ToolPolicy => ({
   ...cell,
   ...(risk.kind === 'declared' ? { risk } : {}),
   ...(egressClass.kind === 'declared' && egressClass.level === 'write' ? { egressClass } : {}),

@@ -1,7 +1,7 @@
 // The rights of each tool of a server: its policy, and the cell in which its calls run.
 import { bug } from 'cordon/errors'
 import { escapeGlob, isWithinPath, policyHash } from 'cordon/policy'
-import type { AbsolutePath, PlacedPolicy } from 'cordon/policy'
+import type { AbsolutePath } from 'cordon/policy'
 import { reportFailure } from 'cordon/commands'
 import type { Environment } from 'cordon/commands'
 import { namedPaths } from 'cordon/runtime'
@@ -9,7 +9,7 @@ import { namedPaths } from 'cordon/runtime'
 import type { GatewayParts, ServerSource, ToolCell } from '../gateway/index.js'
 import { createProposalJudge } from './accept-proposal.js'
 import type { PreparedCell, PreparedServer } from './server-cell.js'
-import { ratedAs, withTimeout } from './tool-policies.js'
+import { asDeclared, withTimeout } from './tool-policies.js'
 import type { ToolEntry } from './tool-policies.js'
 
 interface SaidOfTool {
@@ -40,14 +40,14 @@ export const policiesOf = (
       const { server, base, timeout } = prepared
       const places = base.prepared.order
       const judge = createProposalJudge({ name: server.name, policy: base.policy, timeout, places })
-      return [server.name, { prepared, judge, cells: cellsOf(prepared) }]
+      return [server.name, { prepared, judge }]
     }),
   )
   const told = new Set<string>()
   return (name, link, proposal) => {
-    const { prepared, judge, cells } = owners.get(link.name) ?? bug(`a link to the unknown server ${link.name}`)
+    const { prepared, judge } = owners.get(link.name) ?? bug(`a link to the unknown server ${link.name}`)
     const { ownName, said, isFresh, hasOtherPolicies } = find(name, link.name)
-    const { base, timeout } = prepared
+    const { base, cellFor, timeout } = prepared
     const granted = judge({ name: ownName, proposal }, said?.policy)
     const atBase: ToolCell = { kind: 'base', scope: hasOtherPolicies ? 'policy' : 'server' }
     if (granted.policy === undefined) {
@@ -64,28 +64,17 @@ export const policiesOf = (
     if (prepared.server.transport.kind === 'remote')
       return { policy: withTimeout(given, timeout), reviewed: undefined, policyFix: undefined, cell: atBase }
     const cell =
-      given === base.policy ? base : cells({ source: said?.source ?? name, policy: given, whereIs: () => name })
+      given === base.policy ? base : cellFor({ source: said?.source ?? name, policy: given, whereIs: () => name })
     const key = policyHash(cell.policy)
     return {
-      policy: withTimeout(ratedAs(cell.policy, given), timeout),
-      reviewed: withTimeout(ratedAs(cell.reviewed, given), timeout),
+      policy: withTimeout(asDeclared(cell.policy, given), timeout),
+      reviewed: withTimeout(asDeclared(cell.reviewed, given), timeout),
       policyFix: undefined,
       cell:
         key === policyHash(base.policy) && !isFresh
           ? atBase
           : { kind: 'own', key, isFresh, source: { ...link.source, ...processIn(prepared, cell) } },
     }
-  }
-}
-
-/** Each policy has one cell, whichever tools have it. */
-const cellsOf = ({ cellFor }: PreparedServer): ((placed: PlacedPolicy) => PreparedCell) => {
-  const made = new Map<string, PreparedCell>()
-  return (placed) => {
-    const key = policyHash(placed.policy)
-    const cell = made.get(key) ?? cellFor(placed)
-    made.set(key, cell)
-    return cell
   }
 }
 

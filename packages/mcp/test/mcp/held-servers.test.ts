@@ -113,6 +113,15 @@ describe('a server beyond the manifest does not start', () => {
   })
 })
 
+test('a remote server whose tools have policies is within its manifest, and one elsewhere is not', async () => {
+  const at = (url: string): string => JSON.stringify({ mcpServers: { odd: { url } } })
+  const { write, open, refusal } = reviewed(at('https://mcp.test/mcp'))
+  // Nobody answers there.
+  await expect(open()).rejects.not.toThrow('manifest-exceeded')
+  write('servers.json', at('https://elsewhere.test/mcp'))
+  await refusal()
+})
+
 test('a tool beyond its policy in the manifest is refused, and the others run', async () => {
   const { write, open } = reviewed(
     SERVERS(),
